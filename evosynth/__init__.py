@@ -1,0 +1,1 @@
+"""Teaching data made from published results alone."""

@@ -1,0 +1,66 @@
+"""What can go wrong, each with the place and the way out."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Path = tuple[str | int, ...]
+
+
+class EvosynthError(Exception):
+    """Root of every error that evosynth raises on purpose."""
+
+
+class DataError(EvosynthError):
+    """A data file that cannot be read or does not fit the spec."""
+
+
+class FolderError(EvosynthError):
+    """An output folder that may not be written."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with a spec, at one place."""
+
+    path: Path
+    message: str
+
+    @property
+    def place(self) -> str:
+        """The path as people write it, for example ``outputs[3].formula``."""
+        text = ""
+        for part in self.path:
+            text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        return text
+
+
+class SpecError(EvosynthError):
+    """All faults of a spec file at once."""
+
+    def __init__(self, file: str, faults: Iterable[tuple[int | None, Fault]]) -> None:
+        self.file = file
+        self.faults = tuple(sorted(faults, key=lambda item: (item[0] or 0, item[1].place)))
+        super().__init__("\n".join(self.lines()))
+
+    def lines(self) -> list[str]:
+        """One line per fault: ``file:line place: message``."""
+        return [
+            f"{self.file}{f':{line}' if line else ''} "
+            f"{f'{fault.place}: ' if fault.place else ''}{fault.message}"
+            for line, fault in self.faults
+        ]
+
+
+def suggest(wrong: str, known: Iterable[str]) -> str:
+    """Return `` (did you mean 'x'?)`` or the known names when they are few."""
+    names = [str(name) for name in known]
+    folded = {name.casefold(): name for name in names}
+    close = difflib.get_close_matches(wrong.casefold(), list(folded), n=1)
+    if close:
+        return f" (did you mean {folded[close[0]]!r}?)"
+    if 0 < len(names) <= 12:
+        return f" (known: {', '.join(names)})"
+    return ""

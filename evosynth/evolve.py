@@ -1,0 +1,186 @@
+"""The evolutionary loop: (μ + λ), elitist, driven by a DEAP toolbox.
+
+A strategy registers its operators: ``draw``, ``select``, ``mate``, ``mutate``, ``evaluate`` and
+``survive`` as usual, ``finish`` for what is done to the leader of a generation, ``appraise`` for
+its distance from print, ``alike`` for the share of records that candidates have in common.
+Every random draw comes from a generator seeded with (seed, generation, number of the child), so
+the number of workers changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+from deap import base, tools
+from numpy.typing import NDArray
+
+from evosynth.schema import FloatArray, IntArray
+from evosynth.space import Payload
+
+
+class Loss(base.Fitness):  # type: ignore[misc]
+    """One number, the smaller the better."""
+
+    weights = (-1.0,)
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A dataset that carries its sums."""
+
+    payload: Payload
+    cells: IntArray
+    """Counts of every cell of every table."""
+    residual: FloatArray
+    """Distance of the smooth figures, in the units of the strategy."""
+    fitness: Loss = field(default_factory=Loss)
+
+    @property
+    def loss(self) -> float:
+        """The fitness as a number."""
+        return float(self.fitness.values[0])
+
+    def same(self, other: Candidate) -> bool:
+        """Whether two candidates are the same data."""
+        return self.loss == other.loss and np.array_equal(self.payload, other.payload)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop, and how many threads to use."""
+
+    generations: int
+    seconds: float | None = None
+    workers: int = 1
+
+
+@dataclass
+class Evolution:
+    """A population on its way; everything that a resumed run needs to go on as if uninterrupted."""
+
+    population: list[Candidate]
+    """Best first."""
+    best: Candidate
+    """The closest to print that was ever seen."""
+    distance: FloatArray
+    """Of each figure of the best from its target, in half-widths."""
+    generation: int = 0
+    stalled: int = 0
+    """Generations since the population last improved."""
+    log: tools.Logbook = field(default_factory=tools.Logbook)
+
+    @property
+    def exact(self) -> NDArray[np.bool_]:
+        """Which figures of the best print as published."""
+        return np.abs(self.distance) < 1.0
+
+
+Watch = Callable[[Evolution], bool]
+"""Called after every generation; returns whether to stop."""
+
+
+def evolve(
+    toolbox: base.Toolbox,
+    seed: int,
+    size: int,
+    limits: Limits,
+    watch: Watch,
+    state: Evolution | None = None,
+) -> tuple[Evolution, str]:
+    """Evolve until every figure is exact, a limit is reached, or the watcher says stop.
+
+    Returns the last state and the reason for stopping.
+    """
+    begun = time.monotonic()
+
+    def generator(generation: int, child: int) -> np.random.Generator:
+        return np.random.default_rng((seed, generation, child))
+
+    with ThreadPoolExecutor(limits.workers) as pool:
+        spread = pool.map if limits.workers > 1 else map
+        if state is None:
+            drawn = spread(lambda i: _judged(toolbox, toolbox.draw(generator(0, i))), range(size))
+            population = toolbox.survive(list(drawn), size)
+            state = Evolution(population, population[0], toolbox.appraise(population[0]))
+            _finish(toolbox, state, generator(0, size))
+        while True:
+            stop = watch(state)
+            if state.exact.all():
+                return state, "every figure is exact"
+            if stop:
+                return state, "interrupted"
+            if state.generation >= limits.generations:
+                return state, "generation limit"
+            if limits.seconds is not None and time.monotonic() - begun >= limits.seconds:
+                return state, "time limit"
+            state.generation += 1
+            now, stalled = state.generation, state.stalled
+
+            def breed(task: tuple[int, tuple[Candidate, Candidate]]) -> Candidate:
+                index, (first, second) = task
+                rng = generator(now, index)  # noqa: B023  (used up within this generation)
+                child = toolbox.mate(first, second, rng)
+                return _judged(toolbox, toolbox.mutate(child, rng, now, stalled))  # noqa: B023
+
+            parents = toolbox.select(state.population, size, generator(now, size + 1))
+            children = list(spread(breed, enumerate(parents)))
+            before = state.population[0].loss
+            state.population = toolbox.survive(state.population + children, size)
+            state.stalled = 0 if state.population[0].loss < before else stalled + 1
+            _finish(toolbox, state, generator(now, size))
+
+
+def _judged(toolbox: base.Toolbox, candidate: Candidate) -> Candidate:
+    candidate.fitness.values = toolbox.evaluate(candidate)
+    return candidate
+
+
+def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -> None:
+    """Polish the leader, keep it if it is the closest so far, and log the generation."""
+    contender = toolbox.finish(state.population[0], rng)
+    distance = toolbox.appraise(contender)
+    if _rank(distance) < _rank(state.distance):
+        state.best, state.distance = contender, distance
+    state.log.record(
+        generation=state.generation,
+        best=state.population[0].loss,
+        mean=float(np.mean([candidate.loss for candidate in state.population])),
+        exact=int(state.exact.sum()),
+        worst=float(np.abs(state.distance).max(initial=0.0)),
+        alike=float(toolbox.alike(state.population)),
+    )
+
+
+def _rank(distance: FloatArray) -> tuple[int, float]:
+    """Fewer misses first, then the smaller worst distance."""
+    size = np.abs(distance)
+    return int((size >= 1.0).sum()), float(size.max(initial=0.0))
+
+
+def keep_best(candidates: list[Candidate], size: int) -> list[Candidate]:
+    """Keep the best, equal ones once: DEAP's elitist selection on what is distinct."""
+    distinct: list[Candidate] = []
+    for candidate in tools.selBest(candidates, len(candidates)):
+        if not any(candidate.same(other) for other in distinct[-3:]):
+            distinct.append(candidate)
+        if len(distinct) == size:
+            return distinct
+    return distinct
+
+
+def tournament(
+    population: list[Candidate], size: int, rng: np.random.Generator
+) -> list[tuple[Candidate, Candidate]]:
+    """Draw pairs of different parents, each the better of two drawn at random."""
+    pairs = []
+    for _ in range(size):
+        first = int(rng.integers(0, len(population), 2).min())
+        second = int(rng.integers(0, len(population), 2).min())
+        while second == first and len(population) > 1:
+            second = int(rng.integers(0, len(population), 2).min())
+        pairs.append((population[first], population[second]))
+    return pairs

@@ -1,0 +1,127 @@
+"""The default strategy: calibrated start, compiled bursts of micro-mutations, lattice polish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from deap import base
+
+from evosynth.evolve import Candidate, keep_best, tournament
+from evosynth.kernels.cells import violation
+from evosynth.kernels.moves import accept_moves
+from evosynth.polish import measure, polish
+from evosynth.problem import Problem
+from evosynth.schema import FloatArray
+from evosynth.space import Payload, Space, Types, choose_space
+from evosynth.start import Source, prepare
+
+POPULATION = 24
+GENERATIONS = 300
+
+_BURST = 8192
+_CROSSED = 0.3
+_ROUNDS = 6
+_NEAR = 1e-3
+"""Squared statistical distance per figure below which polishing is worth trying."""
+
+
+@dataclass
+class Exact:
+    """The operators of the default strategy."""
+
+    problem: Problem
+    space: Space
+    source: Source
+
+    @classmethod
+    def of(cls, problem: Problem, start: str, seed: int) -> Exact:
+        """Choose how to hold candidates and prepare what they are drawn from."""
+        space = choose_space(problem)
+        return cls(problem, space, prepare(space, start, np.random.default_rng((seed, 0))))
+
+    def toolbox(self) -> base.Toolbox:
+        """Register the operators with DEAP."""
+        toolbox = base.Toolbox()
+        toolbox.register("draw", self.draw)
+        toolbox.register("select", tournament)
+        toolbox.register("mate", self.mate)
+        toolbox.register("mutate", self.mutate)
+        toolbox.register("evaluate", self.evaluate)
+        toolbox.register("survive", keep_best)
+        toolbox.register("finish", self.finish)
+        toolbox.register("appraise", self.appraise)
+        toolbox.register("alike", self.alike)
+        return toolbox
+
+    def draw(self, rng: np.random.Generator) -> Candidate:
+        """Draw a candidate from the start distribution."""
+        return self.candidate(self.source.draw(rng))
+
+    def candidate(self, payload: Payload) -> Candidate:
+        """Sum up a dataset."""
+        return Candidate(payload, *self.space.totals(payload, self.source.compass))
+
+    def mate(self, first: Candidate, second: Candidate, rng: np.random.Generator) -> Candidate:
+        """Exchange a block of records, or copy the first parent."""
+        if rng.random() < _CROSSED:
+            return self.candidate(self.space.cross(first.payload, second.payload, rng))
+        return Candidate(first.payload, first.cells.copy(), first.residual.copy())
+
+    def mutate(
+        self, child: Candidate, rng: np.random.Generator, generation: int, stalled: int
+    ) -> Candidate:
+        """Make a burst of micro-mutations, larger and hotter the longer nothing improves."""
+        size = _BURST << min(stalled, 3)
+        moves = self.space.propose(child.payload, size, rng)
+        heat = 0.02 * min(stalled, 10)
+        tolerances = heat * rng.exponential(size=len(moves))
+        influence = (
+            self.source.influence
+            if isinstance(self.space, Types)
+            else self.source.compass.influence(moves.codes)
+        )
+        made = accept_moves(
+            self.space.stock(child.payload).copy(),
+            moves.slot_from,
+            moves.slot_to,
+            moves.row_from,
+            moves.row_to,
+            moves.cells,
+            child.cells,
+            self.problem.low,
+            self.problem.high,
+            influence,
+            child.residual,
+            tolerances,
+        )
+        child.payload = self.space.apply(child.payload, moves, made.astype(np.int64))
+        return child
+
+    def evaluate(self, candidate: Candidate) -> tuple[float]:
+        """Records in the wrong cell, plus the squared statistical distance."""
+        wrong = violation(candidate.cells, self.problem.low, self.problem.high)
+        return (wrong + float(candidate.residual @ candidate.residual),)
+
+    def finish(self, leader: Candidate, rng: np.random.Generator) -> Candidate:
+        """Polish the leader once its tables are exact and its figures near."""
+        wrong = violation(leader.cells, self.problem.low, self.problem.high)
+        distance = float(leader.residual @ leader.residual)
+        if wrong or distance > _NEAR * len(leader.residual):
+            return leader
+        polished = polish(self.space, leader.payload, rng, _ROUNDS)
+        return self.candidate(polished.payload)
+
+    def appraise(self, candidate: Candidate) -> FloatArray:
+        """Distance of every figure from its target in half-widths: counts first, then the rest."""
+        cells = self.problem.figure_cells
+        counts = candidate.cells[cells]
+        low, high = self.problem.low[cells], self.problem.high[cells]
+        off = np.maximum(counts - high, 0) - np.maximum(low - counts, 0)
+        return np.concatenate([2.0 * off, measure(self.space, candidate.payload).residual])
+
+    def alike(self, population: list[Candidate]) -> float:
+        """Share of records that the leader has in common with a few others, on average."""
+        others = population[1:6]
+        shares = [self.space.common(population[0].payload, other.payload) for other in others]
+        return float(np.mean(shares)) if shares else 1.0

@@ -1,0 +1,1 @@
+"""Compiled kernels: verbs on arrays, with numpy and numba alone."""

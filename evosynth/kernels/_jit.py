@@ -1,0 +1,23 @@
+"""Every option of the compiler, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, cast
+
+import numba
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def jit(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile on first call.
+
+    ``cache``: later processes load the machine code. ``nogil``: workers are threads.
+    Not ``fastmath`` and not ``parallel``: the same seed must give the same bytes.
+    ``error_model``: division follows IEEE as numpy does, and loops vectorise.
+    """
+    return cast(
+        Callable[P, R], numba.njit(function, cache=True, nogil=True, error_model="numpy")
+    )

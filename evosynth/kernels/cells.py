@@ -1,0 +1,66 @@
+"""Cell counts: which cell of each table a record falls into, and how many fall into each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evosynth.kernels._jit import jit
+
+
+@jit
+def index_cells(codes, table_start, table_column, stride, first_cell):  # type: ignore[no-untyped-def]
+    """Flat cell of each record in each table, by mixed radix; shape (records, tables)."""
+    n_rows = codes.shape[0]
+    n_tables = len(first_cell)
+    cells = np.empty((n_rows, n_tables), dtype=np.int32)
+    for i in range(n_rows):
+        for t in range(n_tables):
+            cell = first_cell[t]
+            for c in range(table_start[t], table_start[t + 1]):
+                cell += stride[c] * codes[i, table_column[c]]
+            cells[i, t] = cell
+    return cells
+
+
+@jit
+def count_cells(cells, counts, n_cells):  # type: ignore[no-untyped-def]
+    """Number of records in each cell, where row i stands for ``counts[i]`` records."""
+    total = np.zeros(n_cells, dtype=np.int64)
+    for i in range(cells.shape[0]):
+        if counts[i] != 0:
+            for t in range(cells.shape[1]):
+                total[cells[i, t]] += counts[i]
+    return total
+
+
+@jit
+def sum_rows(rows, counts):  # type: ignore[no-untyped-def]
+    """Sum of rows, row i taken ``counts[i]`` times."""
+    total = np.zeros(rows.shape[1])
+    for i in range(rows.shape[0]):
+        if counts[i] != 0:
+            for j in range(rows.shape[1]):
+                total[j] += counts[i] * rows[i, j]
+    return total
+
+
+@jit
+def rake(weights, cells, table, low, high):  # type: ignore[no-untyped-def]
+    """Scale weights so that one table's cells come to lie in their intervals."""
+    total = np.zeros(len(low))
+    for i in range(len(weights)):
+        total[cells[i, table]] += weights[i]
+    for c in range(len(low)):
+        goal = min(max(total[c], low[c]), high[c])
+        total[c] = goal / total[c] if total[c] > 0.0 else 1.0
+    for i in range(len(weights)):
+        weights[i] *= total[cells[i, table]]
+
+
+@jit
+def violation(counts, low, high):  # type: ignore[no-untyped-def]
+    """How many records too many or too few, over all cells."""
+    total = 0
+    for c in range(len(counts)):
+        total += max(0, low[c] - counts[c], counts[c] - high[c])
+    return total

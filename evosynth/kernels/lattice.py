@@ -1,0 +1,121 @@
+"""Lattice reduction and nearest-plane search, in floating point."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evosynth.kernels._jit import jit
+
+# Lenstra, Lenstra and Lovász ask for a constant between 1/4 and 1; nearer 1 reduces better.
+_DELTA = 0.99
+
+
+@jit
+def reduce_basis(basis, most_swaps):  # type: ignore[no-untyped-def]
+    """Reduce the rows of ``basis`` in place (LLL) and return their Gram-Schmidt vectors.
+
+    Stops early, with a basis that is valid but less reduced, after ``most_swaps`` swaps.
+    """
+    n, width = basis.shape
+    mu = np.zeros((n, n))
+    norm = np.zeros(n)
+    star = np.zeros((n, width))
+    k = 0
+    reached = -1
+    swaps = 0
+    while k < n:
+        if k > reached:
+            reached = k
+            star[k] = basis[k]
+            for j in range(k):
+                dot = 0.0
+                for c in range(width):
+                    dot += basis[k, c] * star[j, c]
+                mu[k, j] = dot / norm[j]
+                for c in range(width):
+                    star[k, c] -= mu[k, j] * star[j, c]
+            norm[k] = np.sum(star[k] * star[k])
+        if k == 0:
+            k = 1
+            continue
+        _shorten(basis, mu, k, k - 1)
+        if norm[k] < (_DELTA - mu[k, k - 1] ** 2) * norm[k - 1] and swaps < most_swaps:
+            swaps += 1
+            _swap(basis, mu, norm, star, k, reached)
+            k = max(1, k - 1)
+        else:
+            for j in range(k - 2, -1, -1):
+                _shorten(basis, mu, k, j)
+            k += 1
+    return star, norm
+
+
+@jit
+def _shorten(basis, mu, k, j):  # type: ignore[no-untyped-def]
+    q = np.rint(mu[k, j])
+    if q != 0.0:
+        for c in range(basis.shape[1]):
+            basis[k, c] -= q * basis[j, c]
+        for i in range(j):
+            mu[k, i] -= q * mu[j, i]
+        mu[k, j] -= q
+
+
+@jit
+def _swap(basis, mu, norm, star, k, reached):  # type: ignore[no-untyped-def]
+    """Exchange rows k-1 and k and update the orthogonalisation (Cohen 1993, algorithm 2.6.3)."""
+    for c in range(basis.shape[1]):
+        basis[k, c], basis[k - 1, c] = basis[k - 1, c], basis[k, c]
+    for j in range(k - 1):
+        mu[k, j], mu[k - 1, j] = mu[k - 1, j], mu[k, j]
+    m = mu[k, k - 1]
+    total = norm[k] + m * m * norm[k - 1]
+    ratio = norm[k - 1] / total
+    mu[k, k - 1] = m * ratio
+    rest = norm[k] / total
+    for c in range(basis.shape[1]):
+        old = star[k - 1, c]
+        star[k - 1, c] = star[k, c] + m * old
+        star[k, c] = -mu[k, k - 1] * star[k, c] + rest * old
+    norm[k] *= ratio
+    norm[k - 1] = total
+    for i in range(k + 1, reached + 1):
+        t = mu[i, k]
+        mu[i, k] = mu[i, k - 1] - m * t
+        mu[i, k - 1] = t + mu[k, k - 1] * mu[i, k]
+
+
+@jit
+def nearest_plane(basis, star, norm, target):  # type: ignore[no-untyped-def]
+    """Return a lattice vector near ``target`` (Babai 1986)."""
+    n, width = basis.shape
+    rest = target.copy()
+    for i in range(n - 1, -1, -1):
+        dot = 0.0
+        for c in range(width):
+            dot += rest[c] * star[i, c]
+        q = np.rint(dot / norm[i])
+        if q != 0.0:
+            for c in range(width):
+                rest[c] -= q * basis[i, c]
+    return target - rest
+
+
+@jit
+def balance(start, options):  # type: ignore[no-untyped-def]
+    """Pick one option per step so that the running sum stays short; shape (steps, options, k)."""
+    n_steps, n_options, width = options.shape
+    picked = np.zeros(n_steps, dtype=np.int64)
+    total = start.copy()
+    for s in range(n_steps):
+        least = np.inf
+        for o in range(n_options):
+            length = 0.0
+            for j in range(width):
+                length += (total[j] + options[s, o, j]) ** 2
+            if length < least:
+                least = length
+                picked[s] = o
+        for j in range(width):
+            total[j] += options[s, picked[s], j]
+    return picked

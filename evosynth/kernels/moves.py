@@ -1,0 +1,131 @@
+"""Micro-mutations on data that carry their sums: each is judged by a few exact additions.
+
+A move takes one or two records out of their rows and puts them into other rows. ``slot_*`` say
+where the stock of available records changes, ``row_*`` where the row's statistics are found;
+-1 means that there is no second record, or no stock to add to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evosynth.kernels._jit import jit
+
+
+@jit
+def _shift(cells, row, sign, counts, low, high):  # type: ignore[no-untyped-def]
+    """Add or take one record of a row in every table; return the change in violation."""
+    change = 0
+    for t in range(cells.shape[1]):
+        c = cells[row, t]
+        before = max(0, low[c] - counts[c], counts[c] - high[c])
+        counts[c] += sign
+        change += max(0, low[c] - counts[c], counts[c] - high[c]) - before
+    return change
+
+
+@jit
+def accept_moves(  # type: ignore[no-untyped-def]
+    stock,
+    slot_from,
+    slot_to,
+    row_from,
+    row_to,
+    cells,
+    counts,
+    low,
+    high,
+    influence,
+    residual,
+    tolerances,
+):
+    """Make each move that does not worsen the loss by more than its tolerance.
+
+    The loss is the tables' violation plus the squared residual. ``stock``, ``counts`` and
+    ``residual`` are updated in place. Returns which moves were made.
+    """
+    n_moves = len(slot_from)
+    n_figures = len(residual)
+    made = np.zeros(n_moves, dtype=np.bool_)
+    delta = np.empty(n_figures)
+    for m in range(n_moves):
+        pair = slot_from[m, 1] >= 0
+        if stock[slot_from[m, 0]] < 1:
+            continue
+        if pair:
+            enough = 2 if slot_from[m, 0] == slot_from[m, 1] else 1
+            if stock[slot_from[m, 1]] < enough:
+                continue
+        members = 2 if pair else 1
+        delta[:] = 0.0
+        change = 0.0
+        for k in range(members):
+            change += _shift(cells, row_from[m, k], -1, counts, low, high)
+            change += _shift(cells, row_to[m, k], 1, counts, low, high)
+            for j in range(n_figures):
+                delta[j] += influence[row_to[m, k], j] - influence[row_from[m, k], j]
+        for j in range(n_figures):
+            change += delta[j] * (2.0 * residual[j] + delta[j])
+        if change <= tolerances[m]:
+            made[m] = True
+            for j in range(n_figures):
+                residual[j] += delta[j]
+            for k in range(members):
+                stock[slot_from[m, k]] -= 1
+                if slot_to[m, k] >= 0:
+                    stock[slot_to[m, k]] += 1
+        else:
+            for k in range(members):
+                _shift(cells, row_from[m, k], 1, counts, low, high)
+                _shift(cells, row_to[m, k], -1, counts, low, high)
+    return made
+
+
+@jit
+def pick_neutral(slot_from, slot_to, row_from, row_to, cells, stock, taken):  # type: ignore[no-untyped-def]
+    """Choose moves on disjoint records that leave every table as it is.
+
+    ``taken`` marks slots in use and is updated. Returns which moves were chosen, and how often
+    each can be made backwards and forwards.
+    """
+    n_moves = len(slot_from)
+    chosen = np.zeros(n_moves, dtype=np.bool_)
+    reach = np.zeros((n_moves, 2))
+    for m in range(n_moves):
+        pair = slot_from[m, 1] >= 0
+        a, b = slot_from[m]
+        c, d = slot_to[m]
+        if taken[a] or stock[a] < 1 or (c >= 0 and taken[c]):
+            continue
+        if pair and (taken[b] or stock[b] < 1 or a == b or (d >= 0 and (taken[d] or c == d))):
+            continue
+        if c >= 0 and (c == b or a == d):
+            continue
+        neutral = True
+        for t in range(cells.shape[1]):
+            first, to_first = cells[row_from[m, 0], t], cells[row_to[m, 0], t]
+            if pair:
+                second, to_second = cells[row_from[m, 1], t], cells[row_to[m, 1], t]
+                straight = first == to_first and second == to_second
+                crossed = first == to_second and second == to_first
+                neutral = straight or crossed
+            else:
+                neutral = first == to_first
+            if not neutral:
+                break
+        if not neutral:
+            continue
+        chosen[m] = True
+        taken[a] = True
+        reach[m, 1] = stock[a]
+        reach[m, 0] = 0
+        if c >= 0:
+            taken[c] = True
+            reach[m, 0] = stock[c]
+        if pair:
+            taken[b] = True
+            reach[m, 1] = min(stock[a], stock[b])
+            if d >= 0:
+                taken[d] = True
+                reach[m, 0] = min(stock[c], stock[d])
+    return chosen, reach

@@ -1,0 +1,88 @@
+"""A published number with its printed precision."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?")
+_LONGEST = 40
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number as it stands in print: ``-0.0650`` has four decimals.
+
+    ``text`` is canonical: no thousands separators, no plus sign, a digit before the point.
+    """
+
+    text: str
+    value: float
+    decimals: int
+
+    @classmethod
+    def parse(cls, text: str) -> Printed:
+        """Read a number from print; raise ``ValueError`` with a remedy if it is none."""
+        plain = text.strip().replace("\u2212", "-")
+        if not any(c.isdigit() for c in plain) or not _NUMBER.fullmatch(plain):
+            raise ValueError(f"{text!r} is not a number as printed, such as 1,024 or -0.0650")
+        if len(plain) > _LONGEST:
+            raise ValueError(f"a number of more than {_LONGEST} characters is not a printed figure")
+        sign = "-" if plain.startswith("-") else ""
+        whole, _, fraction = plain.lstrip("+-").replace(",", "").partition(".")
+        body = f"{int(whole or 0)}" + (f".{fraction}" if fraction else "")
+        return cls(sign + body, float(sign + body), len(fraction))
+
+    @property
+    def half_width(self) -> float:
+        """Half a unit of the last printed digit."""
+        return 0.5 * 10.0**-self.decimals
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The values that print as this text; ``0.00`` and ``-0.00`` are different print-outs."""
+        low, high = self.value - self.half_width, self.value + self.half_width
+        if self.value == 0:
+            return (low, 0.0) if self.text.startswith("-") else (0.0, high)
+        return low, high
+
+    def show(self, value: float) -> str:
+        """Print another value to the same precision."""
+        return format(value, f".{self.decimals}f")
+
+    def prints(self, value: float) -> bool:
+        """Whether ``value``, printed to this precision, is this very text."""
+        return math.isfinite(value) and self.show(value) == self.text
+
+    def counts(self, total: int) -> tuple[int, int]:
+        """Smallest and largest count whose share of ``total`` prints as this text.
+
+        The pair is empty (low > high) when no count does.
+        """
+        low = max(0, math.ceil((self.value - self.half_width) * total - 1e-6))
+        high = min(total, math.floor((self.value + self.half_width) * total + 1e-6))
+        while low <= high and not self.prints(low / total):
+            low += 1
+        while low <= high and not self.prints(high / total):
+            high -= 1
+        return low, high
+
+    def __str__(self) -> str:
+        return self.text
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Let spec models hold printed numbers; the reader hands them over as text."""
+        return core_schema.no_info_after_validator_function(cls.parse, core_schema.str_schema())
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Editors accept the number bare or quoted."""
+        return {"type": ["number", "string"], "description": "a number exactly as printed"}

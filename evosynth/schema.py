@@ -1,0 +1,87 @@
+"""Variables and how their values are coded: level 0, 1, 2 … of each variable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Codes = NDArray[np.unsignedinteger[Any]]
+"""Coded records, shape (records, variables), in the smallest integer type that holds them."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable: its values in order, their labels, and what is known of their shares."""
+
+    name: str
+    label: str
+    values: NDArray[Any]
+    labels: tuple[str, ...] | None
+    """One label per value; ``None`` for a quantity."""
+    proportions: FloatArray
+    """Assumed shares, used to start from and to draw replacements; sums to 1."""
+
+    @property
+    def categorical(self) -> bool:
+        """Whether the values are codes rather than quantities."""
+        return self.labels is not None
+
+    @cached_property
+    def levels(self) -> dict[str, int]:
+        """The level of each value, by the value's text."""
+        return {str(value): level for level, value in enumerate(self.values.tolist())}
+
+    def value(self, text: str) -> Any:
+        """Return the value that reads ``text``, as it stands in a data file."""
+        level = self.levels[text]
+        return self.values[level : level + 1].tolist()[0]
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The variables of a dataset and its number of records."""
+
+    records: int
+    variables: tuple[Variable, ...]
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Column of each variable, by name."""
+        return {variable.name: column for column, variable in enumerate(self.variables)}
+
+    def __getitem__(self, name: str) -> Variable:
+        return self.variables[self.index[name]]
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of levels of each variable."""
+        return np.array([variable.size for variable in self.variables], dtype=np.int64)
+
+    @cached_property
+    def dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
+        """The smallest unsigned integer type that holds every level."""
+        return np.min_scalar_type(int(self.sizes.max()) - 1)
+
+    def frame(self, codes: Codes, order: IntArray | None = None) -> pd.DataFrame:
+        """Decode records into a data frame of values, row ``order[i]`` of ``codes`` as record i."""
+        import pandas as pd
+
+        columns = {}
+        for column, variable in enumerate(self.variables):
+            levels = codes[:, column] if order is None else codes[:, column][order]
+            columns[variable.name] = variable.values[levels]
+        return pd.DataFrame(columns, copy=False)

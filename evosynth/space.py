@@ -1,0 +1,292 @@
+"""Two ways to hold a candidate dataset: counts of record types, or coded records.
+
+Types are all combinations of values; when they are few, a candidate is how often each occurs, and
+nothing costs more for a million records than for a thousand. Otherwise a candidate is its records.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosynth.kernels.cells import count_cells, sum_rows
+from evosynth.problem import CellArray, JointExpansion, Problem
+from evosynth.schema import Codes, FloatArray, IntArray
+
+MAX_TYPES = 1_000_000
+FEW_TYPES = 65_536
+
+Payload = NDArray[Any]
+"""What a candidate consists of: counts by type (int32), or coded records."""
+
+
+@dataclass(frozen=True)
+class Compass:
+    """The smooth figures in statistical units: an unremarkable sample is about 1 off in each.
+
+    In these units the landscape is well conditioned; in print units it is not.
+    """
+
+    expansion: JointExpansion
+    whiten: FloatArray
+
+    @classmethod
+    def at(cls, problem: Problem, codes: Codes, weights: FloatArray) -> Compass:
+        """Orient at a distribution over ``codes`` whose weights sum to the number of records."""
+        expansion = problem.expand(codes, weights)
+        influence = expansion.influence(codes)
+        spread = (influence * weights[:, None]).T @ influence
+        values, vectors = np.linalg.eigh(spread)
+        kept = values > 1e-10 * values.max(initial=0.0)
+        return cls(expansion, vectors[:, kept] / np.sqrt(values[kept]))
+
+    @property
+    def offset(self) -> FloatArray:
+        """Whitened residual of the empty dataset."""
+        return np.asarray(self.expansion.offset @ self.whiten)
+
+    def influence(self, codes: Codes) -> FloatArray:
+        """Whitened effect of each record."""
+        return np.asarray(self.expansion.influence(codes) @ self.whiten)
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Proposed micro-mutations; see `evosynth.kernels.moves` for the meaning of the arrays."""
+
+    slot_from: IntArray
+    slot_to: IntArray
+    row_from: IntArray
+    row_to: IntArray
+    codes: Codes
+    """Records that ``row_*`` refer to."""
+    cells: CellArray
+
+    def __len__(self) -> int:
+        return len(self.slot_from)
+
+    def effects(self, influence: FloatArray) -> FloatArray:
+        """Effect of each move, given the influence of each of `codes`."""
+        second = self.slot_from[:, 1] >= 0
+        total = influence[self.row_to[:, 0]] - influence[self.row_from[:, 0]]
+        total[second] += influence[self.row_to[second, 1]] - influence[self.row_from[second, 1]]
+        return np.asarray(total)
+
+    def subset(self, chosen: NDArray[Any]) -> Moves:
+        """Only the chosen moves."""
+        return Moves(
+            self.slot_from[chosen],
+            self.slot_to[chosen],
+            self.row_from[chosen],
+            self.row_to[chosen],
+            self.codes,
+            self.cells,
+        )
+
+
+class Space(ABC):
+    """How candidates are held, drawn, changed and compared."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        sizes = problem.schema.sizes
+        self.free = np.flatnonzero(sizes > 1)
+        quantities = [i for i, v in enumerate(problem.schema.variables) if not v.categorical]
+        self.stepped = np.array([i for i in quantities if sizes[i] > 2], dtype=np.int64)
+
+    @abstractmethod
+    def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
+        """Build a candidate that holds each row of the pool so many times."""
+
+    @abstractmethod
+    def rows(self, payload: Payload) -> tuple[Codes, IntArray]:
+        """Distinct rows and how often each occurs."""
+
+    @abstractmethod
+    def stock(self, payload: Payload) -> NDArray[np.int32]:
+        """Records that can still be moved, by slot."""
+
+    @abstractmethod
+    def propose(self, payload: Payload, size: int, rng: np.random.Generator) -> Moves:
+        """Draw about ``size`` moves at random."""
+
+    @abstractmethod
+    def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:
+        """Return the candidate after making each move so many times (negative: backwards)."""
+
+    @abstractmethod
+    def cross(self, a: Payload, b: Payload, rng: np.random.Generator) -> Payload:
+        """Return ``a`` with a block of records from ``b``."""
+
+    @abstractmethod
+    def common(self, a: Payload, b: Payload) -> float:
+        """Share of records that two candidates have in common."""
+
+    def totals(self, payload: Payload, compass: Compass) -> tuple[IntArray, FloatArray]:
+        """Cell counts and whitened residual of a candidate, from scratch."""
+        codes, counts = self.rows(payload)
+        cells = count_cells(self.problem.cells(codes), counts, len(self.problem.low))
+        return cells, compass.offset + sum_rows(compass.influence(codes), counts)
+
+    def _draw(
+        self, codes: Codes, first: IntArray, second: IntArray, rng: np.random.Generator
+    ) -> tuple[IntArray, IntArray, IntArray, IntArray, NDArray[np.bool_]]:
+        """Draw the variable and the new levels of each move; say which are swaps, drop idle ones.
+
+        Half of the moves swap one variable between two records, which keeps its margin; the
+        others replace a value, quantities mostly by a near one.
+        """
+        size = len(first)
+        swap = rng.random(size) < 0.5
+        variable = rng.choice(self.free, size)
+        step = ~swap & (rng.random(size) < 0.5) if len(self.stepped) else np.zeros(size, bool)
+        variable[step] = rng.choice(self.stepped, int(step.sum())) if step.any() else 0
+        old = codes[first, variable].astype(np.int64)
+        other = codes[second, variable].astype(np.int64)
+        levels = self.problem.schema.sizes[variable]
+        drawn = (rng.random(size) * levels).astype(np.int64)
+        near = old + rng.integers(1, 4, size) * np.where(rng.random(size) < 0.5, -1, 1)
+        new = np.where(swap, other, np.where(step, np.clip(near, 0, levels - 1), drawn))
+        kept = (new != old) & ~(swap & (first == second))
+        return variable, old, new, swap, kept
+
+
+class Types(Space):
+    """Candidates are counts of every possible record type."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        schema = problem.schema
+        grid = np.indices(tuple(schema.sizes), dtype=schema.dtype)
+        self.codes: Codes = np.ascontiguousarray(grid.reshape(len(schema.sizes), -1).T)
+        self.cells = problem.cells(self.codes)
+        self.strides = np.append(np.cumprod(schema.sizes[:0:-1])[::-1], 1)
+
+    def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
+        """The pool is the list of all types."""
+        return counts.astype(np.int32)
+
+    def rows(self, payload: Payload) -> tuple[Codes, IntArray]:
+        """Types that occur."""
+        held = np.flatnonzero(payload)
+        return self.codes[held], payload[held].astype(np.int64)
+
+    def stock(self, payload: Payload) -> NDArray[np.int32]:
+        """The counts themselves."""
+        return payload
+
+    def propose(self, payload: Payload, size: int, rng: np.random.Generator) -> Moves:
+        """Pick types that occur, rare ones as often as common ones."""
+        held = np.flatnonzero(payload)
+        first, second = held[rng.integers(0, len(held), (2, size))]
+        variable, old, new, swap, kept = self._draw(self.codes, first, second, rng)
+        shift = (new - old) * self.strides[variable]
+        source = np.stack([first, np.where(swap, second, -1)], axis=1)[kept]
+        target = np.stack([first + shift, np.where(swap, second - shift, -1)], axis=1)[kept]
+        return Moves(source, target, source, target, self.codes, self.cells)
+
+    def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:
+        """Shift counts between types."""
+        changed = payload.copy()
+        for k in range(2):
+            there = moves.slot_from[:, k] >= 0
+            np.add.at(changed, moves.slot_from[there, k], -times[there].astype(np.int32))
+            np.add.at(changed, moves.slot_to[there, k], times[there].astype(np.int32))
+        return changed
+
+    def cross(self, a: Payload, b: Payload, rng: np.random.Generator) -> Payload:
+        """Take a block of types from ``b``; inside it, give back what would change the total."""
+        size = len(a)
+        start = int(rng.integers(size))
+        block = (start + np.arange(int(rng.integers(1, size // 2 + 2)))) % size
+        child = a.copy()
+        child[block] = b[block]
+        surplus = int(child[block].sum() - a[block].sum())
+        gap = (child[block] - a[block]) * (1 if surplus > 0 else -1)
+        units = np.repeat(block, np.maximum(gap, 0))
+        back = rng.choice(units, abs(surplus), replace=False)
+        np.add.at(child, back, -1 if surplus > 0 else 1)
+        return child
+
+    def common(self, a: Payload, b: Payload) -> float:
+        """Share of the smaller counts."""
+        return float(np.minimum(a, b).sum() / max(1, a.sum()))
+
+
+class Records(Space):
+    """Candidates are coded records, one row each."""
+
+    def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
+        """Repeat the rows of the pool."""
+        return np.repeat(codes, counts, axis=0)
+
+    def rows(self, payload: Payload) -> tuple[Codes, IntArray]:
+        """Every record once."""
+        return payload, np.ones(len(payload), dtype=np.int64)
+
+    def stock(self, payload: Payload) -> NDArray[np.int32]:
+        """One of each record."""
+        return np.ones(len(payload), dtype=np.int32)
+
+    def propose(self, payload: Payload, size: int, rng: np.random.Generator) -> Moves:
+        """Pick records at random."""
+        first, second = rng.integers(0, len(payload), (2, size))
+        variable, old, new, swap, kept = self._draw(payload, first, second, rng)
+        first, second, variable, old, new, swap = (
+            array[kept] for array in (first, second, variable, old, new, swap)
+        )
+        n_moves = len(first)
+        position = np.arange(n_moves)
+        partner = np.flatnonzero(swap)
+        taken = [payload[first], payload[second[partner]]]
+        put = [taken[0].copy(), taken[1].copy()]
+        put[0][position, variable] = new
+        put[1][np.arange(len(partner)), variable[partner]] = old[partner]
+        codes = np.concatenate([*taken, *put])
+        row_from = np.stack([position, np.full(n_moves, -1)], axis=1)
+        row_from[partner, 1] = n_moves + np.arange(len(partner))
+        row_to = np.where(row_from >= 0, row_from + n_moves + len(partner), -1)
+        slot_from = np.stack([first, np.where(swap, second, -1)], axis=1)
+        slot_to = np.full((n_moves, 2), -1)
+        return Moves(slot_from, slot_to, row_from, row_to, codes, self.problem.cells(codes))
+
+    def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:
+        """Overwrite the records that moved."""
+        changed = payload.copy()
+        for k in range(2):
+            there = (times > 0) & (moves.slot_from[:, k] >= 0)
+            changed[moves.slot_from[there, k]] = moves.codes[moves.row_to[there, k]]
+        return changed
+
+    def cross(self, a: Payload, b: Payload, rng: np.random.Generator) -> Payload:
+        """Take a block of records from ``b``."""
+        size = len(a)
+        start = int(rng.integers(size))
+        block = (start + np.arange(int(rng.integers(1, size // 2 + 2)))) % size
+        child = a.copy()
+        child[block] = b[block]
+        return child
+
+    @cached_property
+    def _multipliers(self) -> NDArray[np.uint64]:
+        odd = np.random.default_rng(0).integers(0, 2**63, len(self.problem.schema.sizes))
+        return odd.astype(np.uint64) * np.uint64(2) + np.uint64(1)
+
+    def common(self, a: Payload, b: Payload) -> float:
+        """Match equal records, whatever their order."""
+        keys_a, count_a = np.unique(a.astype(np.uint64) @ self._multipliers, return_counts=True)
+        keys_b, count_b = np.unique(b.astype(np.uint64) @ self._multipliers, return_counts=True)
+        _, at_a, at_b = np.intersect1d(keys_a, keys_b, assume_unique=True, return_indices=True)
+        return float(np.minimum(count_a[at_a], count_b[at_b]).sum() / max(1, len(a)))
+
+
+def choose_space(problem: Problem) -> Space:
+    """Types when there are few, or no more than records; records otherwise."""
+    n_types = float(np.prod(problem.schema.sizes, dtype=np.float64))
+    few = n_types <= FEW_TYPES or n_types <= min(MAX_TYPES, problem.schema.records)
+    return Types(problem) if few else Records(problem)

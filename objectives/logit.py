@@ -1,0 +1,207 @@
+"""Logistic regression of a two-valued outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from evosynth.design import Column, Design, canonical, columns, formula_faults, reference_level
+from evosynth.errors import Fault, suggest
+from evosynth.formula import Formula, parse
+from evosynth.kernels.design import logit_residuals, sum_products
+from evosynth.objective import Figure, Output, Plan, centres
+from evosynth.printed import Printed
+from evosynth.schema import Codes, FloatArray, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Logit(Output):
+    """Coefficients of a logistic regression.
+
+    The event is the outcome's value 1 if its values are 0 and 1, else its second value.
+    """
+
+    kind: Literal["logit"]
+    formula: str = Field(description="outcome ~ terms, such as CARS ~ AGE + SEX")
+    reference: dict[str, str] = Field(
+        default_factory=dict, description="variable: reference value, where it is not the first"
+    )
+    coefficients: dict[str, Printed] = Field(
+        description="term: coefficient, such as Intercept, AGE, SEX[2]"
+    )
+
+    @field_validator("formula")
+    @classmethod
+    def _parses(cls, text: str) -> str:
+        parse(text)
+        return text
+
+    @cached_property
+    def _formula(self) -> Formula:
+        return parse(self.formula)
+
+    def _columns(self, schema: Schema) -> tuple[Column, ...]:
+        return columns(self._formula, schema, self.reference)
+
+    def faults(self, schema: Schema) -> Iterator[Fault]:
+        """Unknown variables, impossible terms, coefficients that are missing or do not belong."""
+        unknown = [name for name in self._formula.variables if name not in schema.index]
+        for name in unknown:
+            yield Fault(("formula",), f"unknown variable {name!r}{suggest(name, schema.index)}")
+        wrong = list(self._reference_faults(schema))
+        yield from wrong
+        if unknown or wrong:
+            return
+        outcome = schema[self._formula.outcome]
+        if outcome.size != 2:
+            yield Fault(
+                ("formula",), f"the outcome {outcome.name!r} has {outcome.size} values, not two"
+            )
+        impossible = list(formula_faults(self._formula, schema))
+        for message in impossible:
+            yield Fault(("formula",), message)
+        if not impossible:
+            yield from self._coefficient_faults(schema)
+
+    def _reference_faults(self, schema: Schema) -> Iterator[Fault]:
+        for name, value in self.reference.items():
+            if name not in self._formula.variables[1:]:
+                hint = suggest(name, self._formula.variables[1:])
+                yield Fault(("reference", name), f"{name!r} is not a term of the formula{hint}")
+            elif name in schema.index and not schema[name].categorical:
+                yield Fault(("reference", name), f"{name!r} is a quantity and has no reference")
+            elif name in schema.index and value not in schema[name].levels:
+                hint = suggest(value, schema[name].levels)
+                yield Fault(("reference", name), f"{name!r} has no value {value!r}{hint}")
+
+    def _coefficient_faults(self, schema: Schema) -> Iterator[Fault]:
+        expected = {canonical(column.name): column.name for column in self._columns(schema)}
+        given: dict[str, str] = {}
+        references = {
+            f"{name}[{schema[name].values[reference_level(name, schema, self.reference)]}]"
+            for name in self._formula.variables[1:]
+            if schema[name].categorical
+        }
+        for name in self.coefficients:
+            key = canonical(name)
+            if key in given:
+                yield Fault(("coefficients", name), f"the same term as {given[key]!r}")
+            elif key not in expected and set(key.split(":")) & references:
+                yield Fault(
+                    ("coefficients", name),
+                    "this is the reference category, which has no coefficient; "
+                    "remove it, or name another value under reference",
+                )
+            elif key not in expected:
+                hint = suggest(name, expected.values())
+                yield Fault(("coefficients", name), f"the formula has no such term{hint}")
+            given[key] = name
+        for key, name in expected.items():
+            if key not in given:
+                yield Fault(("coefficients",), f"no coefficient for {name!r}; add it as published")
+
+    def figures(self, schema: Schema) -> tuple[Figure, ...]:
+        """One per coefficient, in the order of the formula."""
+        given = {canonical(name): printed for name, printed in self.coefficients.items()}
+        return tuple(
+            Figure(column.name, given[canonical(column.name)]) for column in self._columns(schema)
+        )
+
+    def lower(self, schema: Schema) -> Plan:
+        """Score equations at the published coefficients."""
+        theta, half_width = centres(self.figures(schema))
+        outcome = schema.index[self._formula.outcome]
+        event = self._event(schema)
+        design = Design.of(self._columns(schema), schema)
+        return Plan(smooth=(LogitScore(design, theta, half_width, outcome, event),))
+
+    def _event(self, schema: Schema) -> int:
+        levels = schema[self._formula.outcome].levels
+        return levels["1"] if set(levels) == {"0", "1"} else 1
+
+    def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
+        """Refit with statsmodels."""
+        import pandas as pd
+        from statsmodels.genmod.families import Binomial
+        from statsmodels.genmod.generalized_linear_model import GLM
+
+        x = pd.DataFrame(index=frame.index)
+        for column in self._columns(schema):
+            values = pd.Series(1.0, index=frame.index)
+            for part in column.parts:
+                variable = schema[part.factor.variable]
+                found = frame[variable.name]
+                if part.level is not None:
+                    values = values * (found == variable.values[part.level])
+                elif part.factor.log:
+                    values = values * np.log(found)
+                else:
+                    values = values * found.astype(float) ** part.factor.power
+            x[column.name] = values
+        outcome = schema[self._formula.outcome]
+        y = (frame[outcome.name] == outcome.values[self._event(schema)]).astype(float)
+        try:
+            fit = GLM(y, x, family=Binomial(), freq_weights=counts).fit(tol=1e-10)
+        except (np.linalg.LinAlgError, ValueError):
+            return np.full(x.shape[1], np.nan)
+        return np.asarray(fit.params if fit.converged else np.full(x.shape[1], np.nan), dtype=float)
+
+
+@dataclass(frozen=True)
+class LogitScore:
+    """Score of a logit at the published coefficients: zero where they are the estimates."""
+
+    design: Design
+    theta: FloatArray
+    half_width: FloatArray
+    outcome: int
+    event: int
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients."""
+        return len(self.theta)
+
+    def log_density(self, codes: Codes) -> FloatArray:
+        """Log probability of each record's outcome under the published model."""
+        residual, _, _ = self._residuals(codes)
+        return np.log1p(-np.abs(residual))
+
+    def expand(self, codes: Codes, counts: FloatArray) -> LogitExpansion:
+        """One Newton step from the published coefficients: they move by V × score.
+
+        Near the solution the step is as good as a refit: its error is of second order in a
+        distance that is already below half a printed digit.
+        """
+        _, variance, rows = self._residuals(codes)
+        information = sum_products(rows, variance * counts)
+        to_half_widths = np.linalg.pinv(information, hermitian=True) / self.half_width
+        return LogitExpansion(self, to_half_widths, np.zeros(self.size))
+
+    def _residuals(self, codes: Codes) -> tuple[FloatArray, FloatArray, FloatArray]:
+        rows = self.design.rows(codes)
+        y = (codes[:, self.outcome] == self.event).astype(np.float64)
+        residual, variance = logit_residuals(rows, y, self.theta)
+        return residual, variance, rows
+
+
+@dataclass(frozen=True)
+class LogitExpansion:
+    """How far each record moves the coefficients, in half-widths."""
+
+    score: LogitScore
+    to_half_widths: FloatArray
+    offset: FloatArray
+
+    def influence(self, codes: Codes) -> FloatArray:
+        """V × the score of each record."""
+        residual, _, rows = self.score._residuals(codes)
+        moved: Any = (rows * residual[:, None]) @ self.to_half_widths
+        return np.asarray(moved)
