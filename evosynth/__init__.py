@@ -1,1 +1,49 @@
-"""Teaching data made from published results alone."""
+"""Teaching data made from published results alone: microdata that reprint published figures."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from evosynth.errors import DataError, EvosynthError, FolderError, SpecError
+    from evosynth.spec import Spec, load
+    from evosynth.synthesis import Progress, Result, synthesize
+    from evosynth.verify import read_data, verify
+
+_HOME = {
+    "DataError": "errors",
+    "EvosynthError": "errors",
+    "FolderError": "errors",
+    "SpecError": "errors",
+    "Spec": "spec",
+    "load": "spec",
+    "Progress": "synthesis",
+    "Result": "synthesis",
+    "synthesize": "synthesis",
+    "read_data": "verify",
+    "verify": "verify",
+}
+
+__all__ = [
+    "DataError",
+    "EvosynthError",
+    "FolderError",
+    "Progress",
+    "Result",
+    "Spec",
+    "SpecError",
+    "load",
+    "read_data",
+    "synthesize",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use, so that ``evosynth --help`` answers at once."""
+    if name in _HOME:
+        return getattr(importlib.import_module(f"evosynth.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'evosynth' has no attribute {name!r}")

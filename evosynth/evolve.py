@@ -175,12 +175,16 @@ def keep_best(candidates: list[Candidate], size: int) -> list[Candidate]:
 def tournament(
     population: list[Candidate], size: int, rng: np.random.Generator
 ) -> list[tuple[Candidate, Candidate]]:
-    """Draw pairs of different parents, each the better of two drawn at random."""
-    pairs = []
-    for _ in range(size):
-        first = int(rng.integers(0, len(population), 2).min())
-        second = int(rng.integers(0, len(population), 2).min())
-        while second == first and len(population) > 1:
-            second = int(rng.integers(0, len(population), 2).min())
-        pairs.append((population[first], population[second]))
-    return pairs
+    """Draw pairs of different parents, each the better of two; both orders of a pair have a child.
+
+    The population is sorted, so the better one is the one that stands first.
+    """
+    pairs: list[tuple[Candidate, Candidate]] = []
+    if len(population) < 3:
+        return [(population[0], population[-1])] * size
+    while len(pairs) < size:
+        first, second = (int(rng.choice(len(population), 2, replace=False).min()) for _ in "ab")
+        if first != second:
+            a, b = population[first], population[second]
+            pairs += [(a, b), (b, a)]
+    return pairs[:size]

@@ -13,7 +13,7 @@ from evosynth.kernels.moves import accept_moves
 from evosynth.polish import measure, polish
 from evosynth.problem import Problem
 from evosynth.schema import FloatArray
-from evosynth.space import Payload, Space, Types, choose_space
+from evosynth.space import Payload, Space, choose_space
 from evosynth.start import Source, prepare
 
 POPULATION = 24
@@ -60,7 +60,9 @@ class Exact:
 
     def candidate(self, payload: Payload) -> Candidate:
         """Sum up a dataset."""
-        return Candidate(payload, *self.space.totals(payload, self.source.compass))
+        return Candidate(
+            payload, *self.space.totals(payload, self.source.compass, self.source.influence)
+        )
 
     def mate(self, first: Candidate, second: Candidate, rng: np.random.Generator) -> Candidate:
         """Exchange a block of records, or copy the first parent."""
@@ -76,11 +78,7 @@ class Exact:
         moves = self.space.propose(child.payload, size, rng)
         heat = 0.02 * min(stalled, 10)
         tolerances = heat * rng.exponential(size=len(moves))
-        influence = (
-            self.source.influence
-            if isinstance(self.space, Types)
-            else self.source.compass.influence(moves.codes)
-        )
+        influence = self.space.guide(moves, self.source.compass, self.source.influence)
         made = accept_moves(
             self.space.stock(child.payload).copy(),
             moves.slot_from,
@@ -114,14 +112,9 @@ class Exact:
 
     def appraise(self, candidate: Candidate) -> FloatArray:
         """Distance of every figure from its target in half-widths: counts first, then the rest."""
-        cells = self.problem.figure_cells
-        counts = candidate.cells[cells]
-        low, high = self.problem.low[cells], self.problem.high[cells]
-        off = np.maximum(counts - high, 0) - np.maximum(low - counts, 0)
-        return np.concatenate([2.0 * off, measure(self.space, candidate.payload).residual])
+        residual = measure(self.space, candidate.payload).residual
+        return self.problem.distance(candidate.cells, residual)
 
     def alike(self, population: list[Candidate]) -> float:
         """Share of records that the leader has in common with a few others, on average."""
-        others = population[1:6]
-        shares = [self.space.common(population[0].payload, other.payload) for other in others]
-        return float(np.mean(shares)) if shares else 1.0
+        return self.space.alike([candidate.payload for candidate in population[:6]])

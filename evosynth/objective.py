@@ -62,6 +62,8 @@ class Smooth(Protocol):
 
     size: int
     """Number of figures."""
+    half_width: FloatArray
+    """Half a unit of the last printed digit of each."""
     outcome: int
     """Column of the variable that `log_density` explains."""
 
@@ -70,6 +72,9 @@ class Smooth(Protocol):
 
     def expand(self, codes: Codes, counts: FloatArray) -> Expansion:
         """Expand the figures around the dataset that holds ``codes[i]`` ``counts[i]`` times."""
+
+    def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
+        """Distance of the figures as estimated anew from a dataset, in half-widths."""
 
 
 @dataclass(frozen=True)

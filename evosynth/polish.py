@@ -60,7 +60,7 @@ def polish(space: Space, payload: Payload, rng: np.random.Generator, rounds: int
     for attempt in range(rounds):
         if best.exact:
             break
-        size = min(400, 100 + 10 * n_figures) * (4 + min(attempt, 8)) // 4
+        size = min(400, 140 + 10 * n_figures) * (4 + min(attempt, 8)) // 4
         moves, reach = _pool(space, best.payload, 6 * size, rng)
         if len(moves) == 0:
             break

@@ -77,6 +77,13 @@ class Problem:
         start, columns, strides = self._radix
         return index_cells(codes, start, columns, strides, self.first_cell)
 
+    def distance(self, cells: IntArray, residual: FloatArray) -> FloatArray:
+        """Distance of every figure from its target in half-widths: counts first, then the rest."""
+        counts = cells[self.figure_cells]
+        low, high = self.low[self.figure_cells], self.high[self.figure_cells]
+        off = np.maximum(counts - high, 0) - np.maximum(low - counts, 0)
+        return np.concatenate([2.0 * off, np.where(np.isnan(residual), np.inf, residual)])
+
     def expand(self, codes: Codes, counts: FloatArray) -> JointExpansion:
         """Expand every smooth figure around a dataset."""
         return JointExpansion(tuple(block.expand(codes, counts) for block in self.smooth))

@@ -20,6 +20,8 @@ from evosynth.schema import Codes, FloatArray, IntArray
 
 MAX_TYPES = 1_000_000
 FEW_TYPES = 65_536
+_POOL_FACTOR = 4
+_POOL_LEAST = 20_000
 
 Payload = NDArray[Any]
 """What a candidate consists of: counts by type (int32), or coded records."""
@@ -100,6 +102,12 @@ class Space(ABC):
         self.stepped = np.array([i for i in quantities if sizes[i] > 2], dtype=np.int64)
 
     @abstractmethod
+    def pool(
+        self, margins: list[FloatArray], rng: np.random.Generator
+    ) -> tuple[Codes, FloatArray]:
+        """Rows to draw candidates from, weighted so that variables are independent."""
+
+    @abstractmethod
     def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
         """Build a candidate that holds each row of the pool so many times."""
 
@@ -127,11 +135,25 @@ class Space(ABC):
     def common(self, a: Payload, b: Payload) -> float:
         """Share of records that two candidates have in common."""
 
-    def totals(self, payload: Payload, compass: Compass) -> tuple[IntArray, FloatArray]:
-        """Cell counts and whitened residual of a candidate, from scratch."""
+    def alike(self, payloads: list[Payload]) -> float:
+        """Share of records that the first has in common with the others, on average."""
+        shares = [self.common(payloads[0], other) for other in payloads[1:]]
+        return float(np.mean(shares)) if shares else 1.0
+
+    def totals(
+        self, payload: Payload, compass: Compass, pool: FloatArray
+    ) -> tuple[IntArray, FloatArray]:
+        """Cell counts and whitened residual of a candidate, from scratch.
+
+        ``pool`` is the whitened influence of the rows of the pool.
+        """
         codes, counts = self.rows(payload)
         cells = count_cells(self.problem.cells(codes), counts, len(self.problem.low))
         return cells, compass.offset + sum_rows(compass.influence(codes), counts)
+
+    def guide(self, moves: Moves, compass: Compass, pool: FloatArray) -> FloatArray:
+        """Whitened influence of the rows that moves refer to."""
+        return compass.influence(moves.codes)
 
     def _draw(
         self, codes: Codes, first: IntArray, second: IntArray, rng: np.random.Generator
@@ -167,8 +189,28 @@ class Types(Space):
         self.cells = problem.cells(self.codes)
         self.strides = np.append(np.cumprod(schema.sizes[:0:-1])[::-1], 1)
 
+    def pool(
+        self, margins: list[FloatArray], rng: np.random.Generator
+    ) -> tuple[Codes, FloatArray]:
+        """All types, by their probability."""
+        weights = np.ones(len(self.codes))
+        for column, share in enumerate(margins):
+            weights *= share[self.codes[:, column]]
+        return self.codes, weights
+
+    def totals(
+        self, payload: Payload, compass: Compass, pool: FloatArray
+    ) -> tuple[IntArray, FloatArray]:
+        """Look everything up: the pool is the list of all types."""
+        cells = count_cells(self.cells, payload, len(self.problem.low))
+        return cells, compass.offset + sum_rows(pool, payload)
+
+    def guide(self, moves: Moves, compass: Compass, pool: FloatArray) -> FloatArray:
+        """Look it up."""
+        return pool
+
     def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
-        """The pool is the list of all types."""
+        """Count the types."""
         return counts.astype(np.int32)
 
     def rows(self, payload: Payload) -> tuple[Codes, IntArray]:
@@ -220,6 +262,15 @@ class Types(Space):
 
 class Records(Space):
     """Candidates are coded records, one row each."""
+
+    def pool(
+        self, margins: list[FloatArray], rng: np.random.Generator
+    ) -> tuple[Codes, FloatArray]:
+        """Draw rows, several times as many as records."""
+        schema = self.problem.schema
+        size = max(_POOL_LEAST, _POOL_FACTOR * schema.records)
+        columns = [rng.choice(len(share), size, p=share).astype(schema.dtype) for share in margins]
+        return np.stack(columns, axis=1), np.ones(size)
 
     def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
         """Repeat the rows of the pool."""

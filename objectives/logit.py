@@ -13,6 +13,7 @@ from pydantic import Field, field_validator
 from evosynth.design import Column, Design, canonical, columns, formula_faults, reference_level
 from evosynth.errors import Fault, suggest
 from evosynth.formula import Formula, parse
+from evosynth.kernels.cells import sum_rows
 from evosynth.kernels.design import logit_residuals, sum_products
 from evosynth.objective import Figure, Output, Plan, centres
 from evosynth.printed import Printed
@@ -20,6 +21,9 @@ from evosynth.schema import Codes, FloatArray, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_MOST_STEPS = 50
+_LONGEST_STEP = 5.0
 
 
 class Logit(Output):
@@ -184,6 +188,23 @@ class LogitScore:
         information = sum_products(rows, variance * counts)
         to_half_widths = np.linalg.pinv(information, hermitian=True) / self.half_width
         return LogitExpansion(self, to_half_widths, np.zeros(self.size))
+
+    def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
+        """Estimate by Newton's method, from the published coefficients."""
+        rows = self.design.rows(codes)
+        y = (codes[:, self.outcome] == self.event).astype(np.float64)
+        theta = self.theta.copy()
+        for _ in range(_MOST_STEPS):
+            residual, variance = logit_residuals(rows, y, theta)
+            information = sum_products(rows, variance * counts)
+            try:
+                step = np.linalg.solve(information, sum_rows(rows, residual * counts))
+            except np.linalg.LinAlgError:
+                return np.full(self.size, np.nan)
+            theta += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+            if float(step @ information @ step) < 1e-12:
+                return (theta - self.theta) / self.half_width
+        return np.full(self.size, np.nan)
 
     def _residuals(self, codes: Codes) -> tuple[FloatArray, FloatArray, FloatArray]:
         rows = self.design.rows(codes)

@@ -46,15 +46,21 @@ def sum_rows(rows, counts):  # type: ignore[no-untyped-def]
 
 @jit
 def rake(weights, cells, table, low, high):  # type: ignore[no-untyped-def]
-    """Scale weights so that one table's cells come to lie in their intervals."""
+    """Scale weights so that one table's cells come to lie in their intervals.
+
+    Returns how much weight lay outside them.
+    """
     total = np.zeros(len(low))
     for i in range(len(weights)):
         total[cells[i, table]] += weights[i]
+    wrong = 0.0
     for c in range(len(low)):
-        goal = min(max(total[c], low[c]), high[c])
+        goal = min(max(total[c], low[c]), high[c]) if total[c] > 0.0 else 0.0
+        wrong += abs(goal - total[c])
         total[c] = goal / total[c] if total[c] > 0.0 else 1.0
     for i in range(len(weights)):
         weights[i] *= total[cells[i, table]]
+    return wrong
 
 
 @jit

@@ -1,0 +1,77 @@
+"""Keeps an unfinished search so that it can go on later as if it had never stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from deap import tools
+
+from evosynth import __version__
+from evosynth.errors import FolderError
+from evosynth.evolve import Candidate, Evolution, Loss
+from evosynth.spec import Spec
+
+NAME = "checkpoint.npz"
+
+
+def save(path: Path, state: Evolution, spec: Spec, seed: int, strategy: str) -> None:
+    """Write the population, its sums, and what they belong to."""
+    everyone = [*state.population, state.best]
+    about = {
+        **_identity(spec, seed, strategy),
+        "generation": state.generation,
+        "stalled": state.stalled,
+        "log": [dict(row) for row in state.log],
+    }
+    np.savez_compressed(
+        path,
+        about=np.array(json.dumps(about)),
+        payload=np.stack([candidate.payload for candidate in everyone]),
+        cells=np.stack([candidate.cells for candidate in everyone]),
+        residual=np.stack([candidate.residual for candidate in everyone]),
+        loss=np.array([candidate.loss for candidate in everyone]),
+        distance=state.distance,
+    )
+
+
+def load(folder: Path, spec: Spec, seed: int, strategy: str) -> Evolution:
+    """Read the state of an unfinished run; refuse one that belongs to something else."""
+    path = folder / NAME
+    if not path.exists():
+        raise FolderError(f"{folder}: nothing to resume: no {NAME} there, the run may have ended")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            about: dict[str, Any] = json.loads(str(file["about"]))
+            parts = [file[name] for name in ("payload", "cells", "residual", "loss")]
+            distance = file["distance"]
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise FolderError(f"{path}: not a checkpoint of evosynth ({error})") from error
+    for name, value in _identity(spec, seed, strategy).items():
+        if about.get(name) != value:
+            raise FolderError(
+                f"{path}: made with {name} {about.get(name)!r}, not {value!r}; start a new run"
+            )
+    everyone = [
+        Candidate(payload, cells, residual, Loss((float(loss),)))
+        for payload, cells, residual, loss in zip(*parts, strict=True)
+    ]
+    log = tools.Logbook()
+    for row in about["log"]:
+        log.record(**row)
+    return Evolution(
+        everyone[:-1], everyone[-1], distance, about["generation"], about["stalled"], log
+    )
+
+
+def _identity(spec: Spec, seed: int, strategy: str) -> dict[str, Any]:
+    return {
+        "version": __version__,
+        "spec": hashlib.sha256(spec.document.source).hexdigest(),
+        "seed": seed,
+        "strategy": strategy,
+    }

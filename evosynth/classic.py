@@ -1,0 +1,123 @@
+"""The founding algorithm, for comparison and for teaching (Elliot, Little and Allmendinger 2024).
+
+Twenty-four candidates drawn uniformly; binary tournaments; no crossover; every value replaced with
+a small probability, which falls as generations pass, by a draw from its variable's univariate
+distribution; the best of parents and children survive; the loss is the weighted sum over outputs
+of the mean squared error of their figures, counts taken as proportions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from deap import base, tools
+
+from evosynth.evolve import Candidate, tournament
+from evosynth.kernels.cells import count_cells
+from evosynth.objective import Plan
+from evosynth.problem import Problem
+from evosynth.schema import FloatArray
+from evosynth.space import Payload, Records
+
+POPULATION = 24
+GENERATIONS = 2000
+
+_RATES = (0.01, 0.005, 0.001, 0.0005, 0.0001, 0.00005, 0.00001, 0.000005)
+"""Mutation rate, stage by stage."""
+_STAGE = 250
+"""Generations in a stage."""
+_NOT_ESTIMABLE = 1.0
+"""Squared error of a coefficient that a candidate does not identify."""
+
+
+@dataclass
+class Classic:
+    """The operators of the founding algorithm, on compiled statistics."""
+
+    problem: Problem
+    space: Records
+    plans: tuple[Plan, ...]
+    weights: tuple[float, ...]
+
+    @classmethod
+    def of(cls, problem: Problem, plans: tuple[Plan, ...], weights: tuple[float, ...]) -> Classic:
+        """Candidates are held as records, as in the paper."""
+        return cls(problem, Records(problem), plans, weights)
+
+    def toolbox(self) -> base.Toolbox:
+        """Register the operators with DEAP."""
+        toolbox = base.Toolbox()
+        toolbox.register("draw", self.draw)
+        toolbox.register("select", tournament)
+        toolbox.register("mate", self.mate)
+        toolbox.register("mutate", self.mutate)
+        toolbox.register("evaluate", self.evaluate)
+        toolbox.register("survive", tools.selBest)
+        toolbox.register("finish", self.finish)
+        toolbox.register("appraise", self.appraise)
+        toolbox.register("alike", self.alike)
+        return toolbox
+
+    def draw(self, rng: np.random.Generator) -> Candidate:
+        """Draw every value uniformly."""
+        schema = self.problem.schema
+        columns = [rng.integers(0, size, schema.records) for size in schema.sizes]
+        return self.candidate(np.stack(columns, axis=1).astype(schema.dtype))
+
+    def candidate(self, payload: Payload) -> Candidate:
+        """Count the tables and refit the models."""
+        counts = np.ones(len(payload))
+        cells = count_cells(
+            self.problem.cells(payload), np.ones(len(payload), np.int64), len(self.problem.low)
+        )
+        parts = [block.refit(payload, counts) for block in self.problem.smooth]
+        return Candidate(payload, cells, np.concatenate([np.empty(0), *parts]))
+
+    def mate(self, first: Candidate, second: Candidate, rng: np.random.Generator) -> Candidate:
+        """There is no crossover: the child is the first parent."""
+        return first
+
+    def mutate(
+        self, child: Candidate, rng: np.random.Generator, generation: int, stalled: int
+    ) -> Candidate:
+        """Replace each value with a probability that depends on the generation alone."""
+        rate = _RATES[min((generation - 1) // _STAGE, len(_RATES) - 1)]
+        payload = child.payload.copy()
+        hit = rng.random(payload.shape) < rate
+        for column, variable in enumerate(self.problem.schema.variables):
+            rows = np.flatnonzero(hit[:, column])
+            payload[rows, column] = rng.choice(variable.size, len(rows), p=variable.proportions)
+        return self.candidate(payload)
+
+    def evaluate(self, candidate: Candidate) -> tuple[float]:
+        """Weighted sum over outputs of the mean squared error of their figures."""
+        total = 0.0
+        first_table = first_figure = 0
+        records = self.problem.schema.records
+        for plan, weight in zip(self.plans, self.weights, strict=True):
+            errors: list[FloatArray] = []
+            for table in plan.tables:
+                cells = self.problem.first_cell[first_table] + table.figures
+                goal = (table.low.ravel() + table.high.ravel())[table.figures] / 2
+                errors.append((candidate.cells[cells] - goal) / records)
+                first_table += 1
+            for block in plan.smooth:
+                off = candidate.residual[first_figure : first_figure + block.size]
+                errors.append(off * block.half_width)
+                first_figure += block.size
+            squared = np.concatenate(errors) ** 2
+            total += weight * float(np.where(np.isnan(squared), _NOT_ESTIMABLE, squared).mean())
+        return (total,)
+
+    def finish(self, leader: Candidate, rng: np.random.Generator) -> Candidate:
+        """Nothing is done to the leader."""
+        return leader
+
+    def appraise(self, candidate: Candidate) -> FloatArray:
+        """Distance of every figure from its target in half-widths: counts first, then the rest."""
+        return self.problem.distance(candidate.cells, candidate.residual)
+
+    def alike(self, population: list[Candidate]) -> float:
+        """Share of records that the leader has in common with a few others, on average."""
+        return self.space.alike([candidate.payload for candidate in population[:6]])

@@ -1,0 +1,230 @@
+"""The command line. Heavy imports wait until a command needs them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evosynth import __version__
+from evosynth.errors import EvosynthError, SpecError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evosynth.spec import Spec
+
+EXACT, MISSED, BAD = 0, 1, 2
+_SHOWN = 20
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return 0 when all is exact, 1 when figures are missed, 2 on bad input."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except SpecError as error:
+        for line in error.lines():
+            print(line, file=sys.stderr)
+        if len(error.faults) > 1:
+            print(f"{len(error.faults)} faults", file=sys.stderr)
+        return BAD
+    except EvosynthError as error:
+        print(error, file=sys.stderr)
+        return BAD
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BAD
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="evosynth",
+        description="Make teaching data that reprint published figures, digit for digit.",
+    )
+    parser.add_argument("--version", action="version", version=f"evosynth {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    check = commands.add_parser("check", help="report every fault of a spec, or what it declares")
+    check.add_argument("spec", metavar="SPEC")
+    check.add_argument("--json", action="store_true", help="print JSON")
+    check.set_defaults(command=_check)
+
+    run = commands.add_parser("run", help="make the data of a spec")
+    run.add_argument("spec", metavar="SPEC")
+    run.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to write")
+    run.add_argument("--seed", type=_natural, default=1, metavar="N", help="default 1")
+    run.add_argument("--strategy", choices=["exact", "classic"], help="default: as the spec says")
+    run.add_argument(
+        "--workers", type=_positive, metavar="W", help="threads (default: all cores); same result"
+    )
+    run.add_argument("--time", type=_seconds, metavar="S", help="stop the search after S seconds")
+    run.add_argument("--generations", type=_natural, metavar="G", help="stop after G generations")
+    run.add_argument("--resume", action="store_true", help="go on with an unfinished run in DIR")
+    run.add_argument("--force", action="store_true", help="replace the results in DIR")
+    how = run.add_mutually_exclusive_group()
+    how.add_argument("--quiet", action="store_true", help="print only what is missed")
+    how.add_argument("--json", action="store_true", help="print one JSON object per line")
+    run.set_defaults(command=_run)
+
+    verify = commands.add_parser("verify", help="recompute every figure from a data file")
+    verify.add_argument("spec", metavar="SPEC")
+    verify.add_argument("data", metavar="DATA", help=".csv or .parquet")
+    verify.add_argument("--json", action="store_true", help="print JSON")
+    verify.set_defaults(command=_verify)
+
+    schema = commands.add_parser("schema", help="print the JSON Schema of specs, for editors")
+    schema.set_defaults(command=_schema)
+    return parser
+
+
+def _natural(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 2**32:
+        raise argparse.ArgumentTypeError("must be a whole number from 0 to 4294967295")
+    return number
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= 256:
+        raise argparse.ArgumentTypeError("must be a whole number from 1 to 256")
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not number > 0:
+        raise argparse.ArgumentTypeError("must be a number of seconds above 0")
+    return number
+
+
+def _check(options: argparse.Namespace) -> int:
+    from evosynth.spec import load
+
+    spec = load(options.spec)
+    about = _declared(spec)
+    if options.json:
+        print(json.dumps(about, indent=2, ensure_ascii=False))
+        return EXACT
+    if spec.title:
+        print(spec.title)
+    print(
+        f"{spec.schema.records:,} records, {len(about['variables'])} variables, "
+        f"{len(about['outputs'])} outputs, {about['figures']} figures\n"
+    )
+    _table(about["variables"], ["name", "values", "label"])
+    print()
+    _table(about["outputs"], ["output", "kind", "figures", "title"])
+    print("\nNo fault found.")
+    return EXACT
+
+
+def _declared(spec: Spec) -> dict[str, Any]:
+    variables = [
+        {
+            "name": variable.name,
+            "values": f"{variable.size} categories"
+            if variable.categorical
+            else f"integer {variable.values[0]} to {variable.values[-1]}",
+            "label": variable.label,
+        }
+        for variable in spec.schema.variables
+    ]
+    outputs = [
+        {"output": position, "kind": output.kind, "figures": len(figures), "title": output.title}
+        for position, (output, figures) in enumerate(zip(spec.outputs, spec.figures, strict=True))
+    ]
+    return {
+        "title": spec.title,
+        "source": spec.source,
+        "records": spec.schema.records,
+        "variables": variables,
+        "outputs": outputs,
+        "figures": sum(len(figures) for figures in spec.figures),
+    }
+
+
+def _run(options: argparse.Namespace) -> int:
+    from evosynth import progress
+    from evosynth.spec import load
+    from evosynth.write import ready, summary
+
+    folder = Path(options.output)
+    spec = load(options.spec)
+    ready(folder, options.force or options.resume)
+    from evosynth.synthesis import synthesize
+
+    display = progress.choose(options.quiet, options.json)
+    try:
+        result = synthesize(
+            spec,
+            options.seed,
+            strategy=options.strategy,
+            workers=options.workers or os.cpu_count() or 1,
+            time=options.time,
+            generations=options.generations,
+            progress=display,
+            resume=folder if options.resume else None,
+        )
+    finally:
+        display.close()
+    result.save(folder, force=options.force or options.resume)
+    if options.json:
+        print(json.dumps({"event": "done", "folder": str(folder), **summary(result)}))
+    else:
+        _report(result.verification, options.quiet)
+        if not result.exact:
+            print(f"The search stopped early: {result.reason}; --resume goes on with it.")
+        if not options.quiet:
+            print(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
+    return EXACT if result.exact else MISSED
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from evosynth.spec import load
+    from evosynth.verify import read_data, verify
+
+    spec = load(options.spec)
+    found = verify(spec, read_data(options.data, spec.schema))
+    if options.json:
+        print(found.to_json(orient="records", indent=2))
+    else:
+        _report(found, quiet=False)
+    return EXACT if found["exact"].all() else MISSED
+
+
+def _report(found: pd.DataFrame, quiet: bool) -> None:
+    """Say how many figures are exact, and list those that are not, worst first."""
+    missed = found[~found["exact"]].copy()
+    if not quiet or len(missed):
+        done = f"{len(found) - len(missed)} of {len(found)}"
+        print(f"{done} published figures reproduced exactly as printed.")
+    if len(missed):
+        missed["off"] = [
+            f"{abs(value):.3g} half-units" if value == value else "" for value in missed["half_units"]
+        ]
+        missed = missed.sort_values("half_units", key=abs, ascending=False, na_position="first")
+        rows = missed.head(_SHOWN).to_dict("records")
+        _table(rows, ["output", "figure", "published", "reproduced", "off"])
+        if len(missed) > _SHOWN:
+            print(f"… and {len(missed) - _SHOWN} more")
+
+
+def _schema(options: argparse.Namespace) -> int:
+    from evosynth.spec import json_schema
+
+    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    return EXACT
+
+
+def _table(rows: list[Any], names: list[str]) -> None:
+    """Print rows in columns."""
+    texts = [names, *([str(row[name]) for name in names] for row in rows)]
+    widths = [max(len(text[i]) for text in texts) for i in range(len(names))]
+    for text in texts:
+        print("  ".join(f"{part:<{width}}" for part, width in zip(text, widths, strict=True)).rstrip())

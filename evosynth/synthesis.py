@@ -1,0 +1,197 @@
+"""From a spec to a dataset: runs a strategy and holds what came of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time as clock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evosynth import checkpoint, classic, exact
+from evosynth.evolve import Evolution, Limits, evolve
+from evosynth.objective import Figure
+from evosynth.problem import Problem
+from evosynth.schema import Codes, IntArray
+from evosynth.spec import Spec, Strategy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ORDER = 2**31
+"""Stream of random numbers for the order of records."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a search stands."""
+
+    generation: int
+    exact: int
+    figures: int
+    worst: str
+    """The figure that is farthest off; empty when all are exact."""
+    distance: float
+    """How far it is off, in half-units of its last printed digit."""
+    seconds: float
+
+
+@dataclass
+class Result:
+    """A synthetic dataset and how it was made."""
+
+    spec: Spec
+    seed: int
+    strategy: Strategy
+    codes: Codes = field(repr=False)
+    counts: IntArray = field(repr=False)
+    generations: int
+    reason: str
+    """Why the search stopped."""
+    seconds: dict[str, float]
+    log: list[dict[str, Any]] = field(repr=False)
+    state: Evolution = field(repr=False)
+
+    @cached_property
+    def data(self) -> pd.DataFrame:
+        """The records, in an order that says nothing."""
+        rows = np.repeat(np.arange(len(self.codes), dtype=np.int32), self.counts)
+        np.random.default_rng((self.seed, _ORDER)).shuffle(rows)
+        return self.spec.schema.frame(self.codes, rows)
+
+    @cached_property
+    def verification(self) -> pd.DataFrame:
+        """Every published figure beside its value recomputed with pandas and statsmodels.
+
+        After `save`, the values are those recomputed from the written file.
+        """
+        from evosynth.verify import verify
+
+        return verify(self.spec, self.data)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every figure prints as published."""
+        return bool(self.verification["exact"].all())
+
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the output folder, and verify what was written.
+
+        Parameters
+        ----------
+        folder
+            Created if it is not there; must be empty unless ``force``.
+        force
+            Replace the files of an earlier run; other files there are left alone.
+        """
+        from evosynth.write import save
+
+        return save(self, Path(folder), force)
+
+
+def synthesize(
+    spec: Spec,
+    seed: int = 1,
+    *,
+    strategy: Strategy | None = None,
+    workers: int = 1,
+    time: float | None = None,
+    generations: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    resume: str | os.PathLike[str] | None = None,
+) -> Result:
+    """Evolve a dataset that reprints the published figures of a spec.
+
+    Parameters
+    ----------
+    spec
+        From `evosynth.load`.
+    seed
+        The same spec, version and seed give the same data, for any number of workers.
+    strategy
+        ``"exact"`` or ``"classic"``; the spec's own if not given.
+    workers
+        Threads.
+    time, generations
+        Limits; the best dataset so far is returned when one is reached, or on Ctrl-C.
+    progress
+        Called after every generation.
+    resume
+        Folder of an unfinished run of the same spec, seed and strategy, to go on from.
+    """
+    begun = clock.perf_counter()
+    strategy = strategy or spec.strategy
+    problem = Problem.of(spec.plans, spec.schema)
+    labels = _labels(spec)
+    chosen: classic.Classic | exact.Exact
+    if strategy == "classic":
+        weights = tuple(output.weight for output in spec.outputs)
+        chosen = classic.Classic.of(problem, spec.plans, weights)
+        size, most = classic.POPULATION, classic.GENERATIONS
+    else:
+        chosen = exact.Exact.of(problem, spec.start, seed)
+        size, most = exact.POPULATION, exact.GENERATIONS
+    limits = Limits(most if generations is None else generations, time, workers)
+    state = checkpoint.load(Path(resume), spec, seed, strategy) if resume is not None else None
+    with _interruptible() as interrupted:
+
+        def watch(now: Evolution) -> bool:
+            if progress is not None:
+                progress(_progress(now, labels, clock.perf_counter() - begun))
+            return interrupted.is_set()
+
+        state, reason = evolve(chosen.toolbox(), seed, size, limits, watch, state)
+    codes, counts = chosen.space.rows(state.best.payload)
+    seconds = {"search": clock.perf_counter() - begun}
+    log = [dict(row) for row in state.log]
+    return Result(
+        spec, seed, strategy, codes, counts, state.generation, reason, seconds, log, state
+    )
+
+
+def _labels(spec: Spec) -> list[str]:
+    """Names of all figures in the order of the problem: counts first, then the rest."""
+    counts: list[str] = []
+    rest: list[str] = []
+    figures: tuple[Figure, ...]
+    for position, (plan, figures) in enumerate(zip(spec.plans, spec.figures, strict=True)):
+        names = [f"outputs[{position}] {figure.label}" for figure in figures]
+        split = sum(len(table.figures) for table in plan.tables)
+        counts += names[:split]
+        rest += names[split:]
+    return counts + rest
+
+
+def _progress(state: Evolution, labels: list[str], seconds: float) -> Progress:
+    size = np.abs(state.distance)
+    at = int(size.argmax())
+    done = int(state.exact.sum())
+    worst = "" if done == len(size) else labels[at]
+    return Progress(state.generation, done, len(size), worst, float(size[at]), seconds)
+
+
+@contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """Let the first Ctrl-C end the search in good order, and the second end the program."""
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+    earlier = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, frame: object) -> None:
+        event.set()
+        signal.signal(signal.SIGINT, earlier)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, earlier)

@@ -1,0 +1,133 @@
+"""Writes the output folder: beside it first, then moved into place, so that nothing is half-written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from evosynth import __version__, checkpoint
+from evosynth.codebook import NOTICE, codebook
+from evosynth.errors import FolderError
+from evosynth.schema import Schema
+from evosynth.verify import read_data, verify
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evosynth.synthesis import Result
+
+
+def ready(folder: Path, force: bool) -> None:
+    """Raise `FolderError` if a run may not write there."""
+    if folder.exists() and not folder.is_dir():
+        raise FolderError(f"{folder}: is a file, not a folder; choose another name")
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise FolderError(
+            f"{folder}: is not empty; choose another folder, or add --force to replace its results"
+        )
+    above = folder
+    while not above.exists():
+        above = above.parent
+    if not os.access(above, os.W_OK):
+        raise FolderError(f"{folder}: cannot be written: no permission in {above}")
+
+
+def save(result: Result, folder: Path, force: bool) -> Path:
+    """Write everything beside the folder, verify the written data, then move it into place."""
+    ready(folder, force)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        _fill(staging, result)
+        _move(staging, folder)
+    except OSError as error:
+        raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return folder
+
+
+def _fill(staging: Path, result: Result) -> None:
+    spec = result.spec
+    begun = time.perf_counter()
+    table = labelled(result.data, spec.schema, spec.title, spec.source)
+    pyarrow.csv.write_csv(
+        table, staging / "data.csv", pyarrow.csv.WriteOptions(quoting_style="needed")
+    )
+    pyarrow.parquet.write_table(table, staging / "data.parquet")
+    result.seconds["write"] = time.perf_counter() - begun
+    begun = time.perf_counter()
+    result.verification = verify(spec, read_data(staging / "data.csv", spec.schema))
+    result.seconds["verify"] = time.perf_counter() - begun
+    result.verification.to_csv(staging / "verification.csv", index=False)
+    _text(staging / "codebook.md", codebook(result))
+    _text(staging / "run.json", json.dumps(summary(result), indent=2, ensure_ascii=False) + "\n")
+    if not result.exact:
+        checkpoint.save(
+            staging / checkpoint.NAME, result.state, spec, result.seed, result.strategy
+        )
+
+
+def _move(staging: Path, folder: Path) -> None:
+    """Rename the whole folder where it is new, else file by file, leaving strangers' files alone."""
+    staging.chmod(0o755)
+    if not folder.exists():
+        staging.rename(folder)
+        return
+    finished = not (staging / checkpoint.NAME).exists()
+    for file in sorted(staging.iterdir()):
+        os.replace(file, folder / file.name)
+    if finished:
+        (folder / checkpoint.NAME).unlink(missing_ok=True)
+
+
+def _text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def labelled(data: pd.DataFrame, schema: Schema, title: str, source: str) -> pa.Table:
+    """Return an Arrow table whose metadata hold the labels and the notice."""
+    table = pa.Table.from_pandas(data, preserve_index=False)
+    fields = []
+    for field, variable in zip(table.schema, schema.variables, strict=True):
+        about = {"label": variable.label}
+        if variable.labels is not None:
+            codes = [str(value) for value in variable.values.tolist()]
+            about["value_labels"] = json.dumps(
+                dict(zip(codes, variable.labels, strict=True)), ensure_ascii=False
+            )
+        fields.append(field.with_metadata(about))
+    about = {"title": title, "source": source, "notice": NOTICE}
+    return table.cast(pa.schema(fields, metadata={**(table.schema.metadata or {}), **about}))
+
+
+def summary(result: Result) -> dict[str, object]:
+    """What ``run.json`` says."""
+    spec = result.spec
+    return {
+        "title": spec.title,
+        "spec": Path(spec.document.file).name,
+        "spec_sha256": hashlib.sha256(spec.document.source).hexdigest(),
+        "version": __version__,
+        "python": platform.python_version(),
+        "seed": result.seed,
+        "strategy": result.strategy,
+        "records": spec.schema.records,
+        "figures": len(result.verification),
+        "exact": int(result.verification["exact"].sum()),
+        "generations": result.generations,
+        "stopped": result.reason,
+        "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
+        "log": result.log,
+    }
