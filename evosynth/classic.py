@@ -16,6 +16,7 @@ from deap import base, tools
 from evosynth.evolve import Candidate, tournament
 from evosynth.kernels.cells import count_cells
 from evosynth.objective import Plan
+from evosynth.polish import measure
 from evosynth.problem import Problem
 from evosynth.schema import FloatArray
 from evosynth.space import Payload, Records
@@ -56,6 +57,7 @@ class Classic:
         toolbox.register("survive", tools.selBest)
         toolbox.register("finish", self.finish)
         toolbox.register("appraise", self.appraise)
+        toolbox.register("rank", self.rank)
         toolbox.register("alike", self.alike)
         return toolbox
 
@@ -67,12 +69,9 @@ class Classic:
 
     def candidate(self, payload: Payload) -> Candidate:
         """Count the tables and refit the models."""
-        counts = np.ones(len(payload))
-        cells = count_cells(
-            self.problem.cells(payload), np.ones(len(payload), np.int64), len(self.problem.low)
-        )
-        parts = [block.refit(payload, counts) for block in self.problem.smooth]
-        return Candidate(payload, cells, np.concatenate([np.empty(0), *parts]))
+        counts = np.ones(len(payload), dtype=np.int64)
+        cells = count_cells(self.problem.cells(payload), counts, len(self.problem.low))
+        return Candidate(payload, cells, measure(self.problem, payload, counts))
 
     def mate(self, first: Candidate, second: Candidate, rng: np.random.Generator) -> Candidate:
         """There is no crossover: the child is the first parent."""
@@ -107,7 +106,7 @@ class Classic:
                 errors.append(off * block.half_width)
                 first_figure += block.size
             squared = np.concatenate(errors) ** 2
-            total += weight * float(np.where(np.isnan(squared), _NOT_ESTIMABLE, squared).mean())
+            total += weight * float(np.where(np.isinf(squared), _NOT_ESTIMABLE, squared).mean())
         return (total,)
 
     def finish(self, leader: Candidate, rng: np.random.Generator) -> Candidate:
@@ -117,6 +116,10 @@ class Classic:
     def appraise(self, candidate: Candidate) -> FloatArray:
         """Distance of every figure from its target in half-widths: counts first, then the rest."""
         return self.problem.distance(candidate.cells, candidate.residual)
+
+    def rank(self, candidate: Candidate, distance: FloatArray) -> float:
+        """The smaller loss."""
+        return candidate.loss
 
     def alike(self, population: list[Candidate]) -> float:
         """Share of records that the leader has in common with a few others, on average."""

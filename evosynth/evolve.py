@@ -2,7 +2,8 @@
 
 A strategy registers its operators: ``draw``, ``select``, ``mate``, ``mutate``, ``evaluate`` and
 ``survive`` as usual, ``finish`` for what is done to the leader of a generation, ``appraise`` for
-its distance from print, ``alike`` for the share of records that candidates have in common.
+its distance from print, ``rank`` to tell which candidate is the one to hand over (the smaller
+the better), ``alike`` for the share of records that candidates have in common.
 Every random draw comes from a generator seeded with (seed, generation, number of the child), so
 the number of workers changes nothing.
 """
@@ -18,6 +19,7 @@ import numpy as np
 from deap import base, tools
 from numpy.typing import NDArray
 
+from evosynth.polish import PRINTS
 from evosynth.schema import FloatArray, IntArray
 from evosynth.space import Payload
 
@@ -65,7 +67,7 @@ class Evolution:
     population: list[Candidate]
     """Best first."""
     best: Candidate
-    """The closest to print that was ever seen."""
+    """The one to hand over: the first in rank that was ever seen."""
     distance: FloatArray
     """Of each figure of the best from its target, in half-widths."""
     generation: int = 0
@@ -76,7 +78,7 @@ class Evolution:
     @property
     def exact(self) -> NDArray[np.bool_]:
         """Which figures of the best print as published."""
-        return np.abs(self.distance) < 1.0
+        return np.abs(self.distance) < PRINTS
 
 
 Watch = Callable[[Evolution], bool]
@@ -141,9 +143,9 @@ def _judged(toolbox: base.Toolbox, candidate: Candidate) -> Candidate:
 
 def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -> None:
     """Polish the leader, keep it if it is the closest so far, and log the generation."""
-    contender = toolbox.finish(state.population[0], rng)
+    contender = _judged(toolbox, toolbox.finish(state.population[0], rng))
     distance = toolbox.appraise(contender)
-    if _rank(distance) < _rank(state.distance):
+    if toolbox.rank(contender, distance) < toolbox.rank(state.best, state.distance):
         state.best, state.distance = contender, distance
     state.log.record(
         generation=state.generation,
@@ -153,12 +155,6 @@ def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -
         worst=float(np.abs(state.distance).max(initial=0.0)),
         alike=float(toolbox.alike(state.population)),
     )
-
-
-def _rank(distance: FloatArray) -> tuple[int, float]:
-    """Fewer misses first, then the smaller worst distance."""
-    size = np.abs(distance)
-    return int((size >= 1.0).sum()), float(size.max(initial=0.0))
 
 
 def keep_best(candidates: list[Candidate], size: int) -> list[Candidate]:

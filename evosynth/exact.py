@@ -10,7 +10,7 @@ from deap import base
 from evosynth.evolve import Candidate, keep_best, tournament
 from evosynth.kernels.cells import violation
 from evosynth.kernels.moves import accept_moves
-from evosynth.polish import measure, polish
+from evosynth.polish import PRINTS, measure, polish
 from evosynth.problem import Problem
 from evosynth.schema import FloatArray
 from evosynth.space import Payload, Space, choose_space
@@ -51,6 +51,7 @@ class Exact:
         toolbox.register("survive", keep_best)
         toolbox.register("finish", self.finish)
         toolbox.register("appraise", self.appraise)
+        toolbox.register("rank", self.rank)
         toolbox.register("alike", self.alike)
         return toolbox
 
@@ -107,13 +108,17 @@ class Exact:
         distance = float(leader.residual @ leader.residual)
         if wrong or distance > _NEAR * len(leader.residual):
             return leader
-        polished = polish(self.space, leader.payload, rng, _ROUNDS)
-        return self.candidate(polished.payload)
+        return self.candidate(polish(self.space, leader.payload, rng, _ROUNDS))
 
     def appraise(self, candidate: Candidate) -> FloatArray:
         """Distance of every figure from its target in half-widths: counts first, then the rest."""
-        residual = measure(self.space, candidate.payload).residual
+        residual = measure(self.problem, *self.space.rows(candidate.payload))
         return self.problem.distance(candidate.cells, residual)
+
+    def rank(self, candidate: Candidate, distance: FloatArray) -> tuple[int, float]:
+        """Fewer misses first, then the smaller worst distance."""
+        size = np.abs(distance)
+        return int((size >= PRINTS).sum()), float(size.max(initial=0.0))
 
     def alike(self, population: list[Candidate]) -> float:
         """Share of records that the leader has in common with a few others, on average."""

@@ -8,18 +8,21 @@ residual + z · effects lies in the box. Lattice reduction makes the nearest pla
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evosynth.kernels.cells import sum_rows
 from evosynth.kernels.lattice import balance, nearest_plane, reduce_basis
 from evosynth.kernels.moves import pick_neutral
-from evosynth.schema import FloatArray, IntArray
+from evosynth.problem import Problem
+from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.space import Moves, Payload, Space
 
 INSIDE = 0.93
-"""How far from its target, in half-widths, a figure may end; below 1 for what linearity misses."""
+"""How far from its target, in half-widths, the expansion may leave a figure."""
+PRINTS = 0.999
+"""Distance in half-widths below which a figure, estimated anew, prints as published."""
 
 _SCALE = 2.0
 _TRIES = 100
@@ -28,65 +31,55 @@ _CHOICE = 4
 _MOST_SWAPS = 400_000
 
 
-@dataclass(frozen=True)
-class Polished:
-    """The best candidate that polishing found, and how far its figures are off."""
-
-    payload: Payload
-    residual: FloatArray
-
-    @property
-    def exact(self) -> bool:
-        """Whether every smooth figure prints as published."""
-        return bool(np.all(np.abs(self.residual) < 1.0))
-
-    @property
-    def worst(self) -> float:
-        """Largest distance, in half-widths."""
-        return float(np.abs(self.residual).max(initial=0.0))
+def measure(problem: Problem, codes: Codes, counts: IntArray) -> FloatArray:
+    """Distance of every smooth figure from its target, estimated anew, in half-widths."""
+    parts = [block.refit(codes, counts.astype(np.float64)) for block in problem.smooth]
+    found = np.concatenate([np.empty(0), *parts])
+    return np.where(np.isnan(found), np.inf, found)
 
 
-def measure(space: Space, payload: Payload) -> Polished:
-    """Distance of every smooth figure from its target, expanded at the candidate itself."""
-    codes, counts = space.rows(payload)
-    expansion = space.problem.expand(codes, counts.astype(np.float64))
-    return Polished(payload, expansion.residual(codes, counts))
-
-
-def polish(space: Space, payload: Payload, rng: np.random.Generator, rounds: int) -> Polished:
+def polish(space: Space, payload: Payload, rng: np.random.Generator, rounds: int) -> Payload:
     """Try to land a candidate whose tables are exact; return the best that was seen."""
-    best = measure(space, payload)
-    n_figures = len(best.residual)
+    best, least = payload, _worst(space, payload)
     for attempt in range(rounds):
-        if best.exact:
+        if least < PRINTS:
             break
-        size = min(400, 140 + 10 * n_figures) * (4 + min(attempt, 8)) // 4
-        moves, reach = _pool(space, best.payload, 6 * size, rng)
+        start = best
+        size = min(400, 100 + 10 * space.problem.size) * (4 + min(attempt, 8)) // 4
+        moves, reach = _pool(space, start, 6 * size, rng)
         if len(moves) == 0:
             break
-        effects = _effects(space, best.payload, moves)
-        chosen = _choose(effects, best.residual, reach, size, rng)
-        moves, effects, reach = moves.subset(chosen), effects[chosen], reach[chosen]
-        start = best
-        for times in _solve(effects, start.residual, reach, rng):
-            found = measure(space, space.apply(start.payload, moves, times))
-            if found.worst < best.worst:
-                best = found
-            if best.exact:
-                return best
+        residual, effects = _effects(space, start, moves)
+        chosen = _choose(effects, residual, reach, size, rng)
+        moves = moves.subset(chosen)
+        for times in _solve(effects[chosen], residual, reach[chosen], rng):
+            found = space.apply(start, moves, times)
+            worst = _worst(space, found)
+            if worst < least:
+                best, least = found, worst
+            if least < PRINTS:
+                break
     return best
 
 
-def _effects(space: Space, payload: Payload, moves: Moves) -> FloatArray:
-    """Effect of each move on the residual, in half-widths, expanded at the candidate."""
+def _worst(space: Space, payload: Payload) -> float:
+    return float(np.abs(measure(space.problem, *space.rows(payload))).max(initial=0.0))
+
+
+def _effects(space: Space, payload: Payload, moves: Moves) -> tuple[FloatArray, FloatArray]:
+    """Residual of a candidate and the effect of each move on it, in half-widths.
+
+    Both are of the expansion at the candidate, in which they add up exactly.
+    """
     codes, counts = space.rows(payload)
     expansion = space.problem.expand(codes, counts.astype(np.float64))
+    residual = expansion.offset + sum_rows(expansion.influence(codes), counts)
     used, local = np.unique(np.stack([moves.row_from, moves.row_to]), return_inverse=True)
     influence = np.zeros((len(used), space.problem.size))
     real = used >= 0
     influence[real] = expansion.influence(moves.codes[used[real]])
     ends = influence[local.reshape(2, len(moves), 2)].sum(axis=2)
-    return np.asarray(ends[1] - ends[0])
+    return residual, np.asarray(ends[1] - ends[0])
 
 
 def _pool(

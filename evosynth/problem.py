@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evosynth.kernels.cells import index_cells, sum_rows
+from evosynth.kernels.cells import index_cells
 from evosynth.objective import CellTable, Expansion, Plan, Smooth
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
 
@@ -82,7 +82,7 @@ class Problem:
         counts = cells[self.figure_cells]
         low, high = self.low[self.figure_cells], self.high[self.figure_cells]
         off = np.maximum(counts - high, 0) - np.maximum(low - counts, 0)
-        return np.concatenate([2.0 * off, np.where(np.isnan(residual), np.inf, residual)])
+        return np.concatenate([2.0 * off, residual])
 
     def expand(self, codes: Codes, counts: FloatArray) -> JointExpansion:
         """Expand every smooth figure around a dataset."""
@@ -105,7 +105,3 @@ class JointExpansion:
         return np.hstack(
             [np.empty((len(codes), 0)), *(part.influence(codes) for part in self.parts)]
         )
-
-    def residual(self, codes: Codes, counts: IntArray) -> FloatArray:
-        """Distance of every smooth figure from its target, in half-widths."""
-        return self.offset + sum_rows(self.influence(codes), counts)

@@ -22,8 +22,7 @@ from evosynth.schema import Codes, FloatArray, Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_STEPS = 50
-_LONGEST_STEP = 5.0
+_MOST_STEPS = 25
 
 
 class Logit(Output):
@@ -190,18 +189,21 @@ class LogitScore:
         return LogitExpansion(self, to_half_widths, np.zeros(self.size))
 
     def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
-        """Estimate by Newton's method, from the published coefficients."""
+        """Estimate by Newton's method, from the published coefficients or, if it fits better, 0."""
         rows = self.design.rows(codes)
         y = (codes[:, self.outcome] == self.event).astype(np.float64)
+        residual, variance = logit_residuals(rows, y, self.theta)
         theta = self.theta.copy()
+        if counts @ np.log1p(-np.abs(residual)) < -np.log(2.0) * counts.sum():
+            theta[:] = 0.0
         for _ in range(_MOST_STEPS):
             residual, variance = logit_residuals(rows, y, theta)
             information = sum_products(rows, variance * counts)
             try:
                 step = np.linalg.solve(information, sum_rows(rows, residual * counts))
             except np.linalg.LinAlgError:
-                return np.full(self.size, np.nan)
-            theta += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+                break
+            theta += step
             if float(step @ information @ step) < 1e-12:
                 return (theta - self.theta) / self.half_width
         return np.full(self.size, np.nan)
