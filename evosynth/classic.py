@@ -118,7 +118,7 @@ class Classic:
         return self.problem.distance(candidate.cells, candidate.residual)
 
     def rank(self, candidate: Candidate, distance: FloatArray) -> float:
-        """The smaller loss."""
+        """Order by loss."""
         return candidate.loss
 
     def alike(self, population: list[Candidate]) -> float:

@@ -206,7 +206,8 @@ def _report(found: pd.DataFrame, quiet: bool) -> None:
         print(f"{done} published figures reproduced exactly as printed.")
     if len(missed):
         missed["off"] = [
-            f"{abs(value):.3g} half-units" if value == value else "" for value in missed["half_units"]
+            f"{abs(value):.3g} half-units" if value == value else ""
+            for value in missed["half_units"]
         ]
         missed = missed.sort_values("half_units", key=abs, ascending=False, na_position="first")
         rows = missed.head(_SHOWN).to_dict("records")
@@ -227,4 +228,6 @@ def _table(rows: list[Any], names: list[str]) -> None:
     texts = [names, *([str(row[name]) for name in names] for row in rows)]
     widths = [max(len(text[i]) for text in texts) for i in range(len(names))]
     for text in texts:
-        print("  ".join(f"{part:<{width}}" for part, width in zip(text, widths, strict=True)).rstrip())
+        print(
+            "  ".join(f"{part:<{width}}" for part, width in zip(text, widths, strict=True)).rstrip()
+        )

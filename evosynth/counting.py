@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -69,12 +69,13 @@ def flatten(
             for value in variable.levels:
                 if value not in node:
                     faults.append(
-                        Fault(where, f"no cells for {variable.name}={value}; a table lists every value")
+                        Fault(
+                            where,
+                            f"no cells for {variable.name}={value}; a table lists every value",
+                        )
                     )
         else:
-            faults.append(
-                Fault(where, f"expected one number for each value of {variable.name!r}")
-            )
+            faults.append(Fault(where, f"expected one number for each value of {variable.name!r}"))
 
     visit(tree, (), path)
     ordered = sorted(
@@ -97,45 +98,47 @@ def variable_faults(names: Sequence[str], schema: Schema, path: Path) -> Iterato
 
 
 def share_faults(
-    cells: Mapping[Path, Printed], form: Form, complete: bool, records: int
+    cells: Iterable[tuple[Path, Printed]], form: Form, complete: bool, records: int
 ) -> Iterator[Fault]:
-    """Counts that are no whole numbers, shares that no count has, and totals that are off."""
+    """Find counts that are not whole, shares that no count has, and totals that are off."""
+    numbers = dict(cells)
     sound = True
-    for path, printed in cells.items():
+    for path, printed in numbers.items():
         low, high = count_interval(printed, form, records)
         if form == "counts" and (printed.decimals or printed.text.startswith("-")):
-            yield Fault(path, f"{printed} is not a number of records; counts are whole and not negative")
+            yield Fault(
+                path, f"{printed} is not a number of records; counts are whole and not negative"
+            )
         elif form == "counts" and printed.value > records:
             yield Fault(path, f"{printed} is more than all {records} records")
         elif form == "proportions" and not 0 <= printed.value <= 1:
             yield Fault(path, f"{printed} is not a proportion; it must lie between 0 and 1")
         elif low > high:
-            yield Fault(path, f"no number of records out of {records} has a share that prints as {printed}")
+            yield Fault(
+                path, f"no number of records out of {records} has a share that prints as {printed}"
+            )
         else:
             continue
         sound = False
-    if not sound or not cells:
+    if not sound or not numbers:
         return
-    total = sum(printed.value for printed in cells.values())
+    total = sum(printed.value for printed in numbers.values())
     where: Path = (form,)
     if form == "counts":
         if (complete and total != records) or total > records:
             off = f"{abs(total - records):.0f} {'too many' if total > records else 'missing'}"
             yield Fault(where, f"the cells sum to {total:.0f}, but records is {records} ({off})")
         return
-    low, high = (
-        sum(ends) for ends in zip(*(count_interval(p, form, records) for p in cells.values()))
-    )
+    ends = [count_interval(printed, form, records) for printed in numbers.values()]
+    low, high = sum(end[0] for end in ends), sum(end[1] for end in ends)
     if low > records or (complete and high < records):
-        slack = sum(printed.half_width for printed in cells.values())
-        yield Fault(
-            where,
-            f"the proportions sum to {total:.6g}, which is not 1 within their rounding (±{slack:.2g})",
-        )
+        slack = sum(printed.half_width for printed in numbers.values())
+        rounding = f"which is not 1 within their rounding (±{slack:.2g})"
+        yield Fault(where, f"the proportions sum to {total:.6g}, {rounding}")
 
 
 def count_interval(printed: Printed, form: Form, records: int) -> tuple[int, int]:
-    """Counts that print as a figure, given whether it is a count or a share of all records."""
+    """Find the counts that print as a figure, itself a count or a share of all records."""
     if form == "counts":
         return int(printed.value), int(printed.value)
     return printed.counts(records)

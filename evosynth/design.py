@@ -118,7 +118,7 @@ def _table(part: Part, schema: Schema) -> FloatArray:
     values = variable.values.astype(np.float64)
     if part.factor.log:
         return np.log(values)
-    return values**part.factor.power
+    return np.asarray(values**part.factor.power)
 
 
 def formula_faults(formula: Formula, schema: Schema) -> Iterator[str]:
@@ -128,4 +128,5 @@ def formula_faults(formula: Formula, schema: Schema) -> Iterator[str]:
         if variable.categorical and (factor.log or factor.power != 1):
             yield f"{factor} needs a quantity, but {variable.name!r} holds categories"
         elif factor.log and float(variable.values.min()) <= 0:
-            yield f"{factor} needs values above 0, but {variable.name!r} starts at {variable.values.min()}"
+            least = variable.values.min()
+            yield f"{factor} needs values above 0, but {variable.name!r} starts at {least}"

@@ -61,7 +61,9 @@ def read(path: str | os.PathLike[str]) -> Document:
         node = yaml.compose(text, Loader=_LOADER)
     except UnicodeDecodeError as error:
         line = source[: error.start].count(b"\n") + 1
-        raise SpecError(file, [(line, Fault((), "not UTF-8 text; save the file as UTF-8"))]) from error
+        raise SpecError(
+            file, [(line, Fault((), "not UTF-8 text; save the file as UTF-8"))]
+        ) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = " ".join(filter(None, [error.context, error.problem]))

@@ -98,7 +98,7 @@ class Exact:
         return child
 
     def evaluate(self, candidate: Candidate) -> tuple[float]:
-        """Records in the wrong cell, plus the squared statistical distance."""
+        """Add the records in the wrong cell and the squared statistical distance."""
         wrong = violation(candidate.cells, self.problem.low, self.problem.high)
         return (wrong + float(candidate.residual @ candidate.residual),)
 

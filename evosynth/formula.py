@@ -23,6 +23,7 @@ class Factor:
     log: bool = False
 
     def __str__(self) -> str:
+        """Write it as in a formula."""
         if self.log:
             return f"log({self.variable})"
         return self.variable if self.power == 1 else f"I({self.variable}^{self.power})"

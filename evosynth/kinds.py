@@ -29,7 +29,7 @@ def find(kind: str) -> type[Output]:
         module, _, name = others[kind].partition(":")
     else:
         module, name = f"{_PACKAGE}.{kind}", kind.title().replace("_", "")
-    found = getattr(importlib.import_module(module), name)
+    found: type[Output] = getattr(importlib.import_module(module), name)
     if not issubclass(found, Output):
         raise TypeError(f"{module}:{name} is not an Output")
     return found

@@ -1,7 +1,8 @@
 """What an output kind must know, and the few forms of statistic that the search understands.
 
-An output lowers itself to **cell tables** (counts that must lie in integer intervals) and **smooth
-statistics** (figures that are smooth functions of sums over records). The search knows nothing else.
+An output lowers itself to **cell tables** (counts that must lie in integer intervals) and
+**smooth statistics** (figures that are smooth functions of sums over records). The search knows
+nothing else.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Expansion(Protocol):
     anything within (-1, 1) prints as published.
     """
 
-    offset: FloatArray
+    @property
+    def offset(self) -> FloatArray:
+        """Residual of the empty dataset."""
 
     def influence(self, codes: Codes) -> FloatArray:
         """Effect of having each record, shape (records, figures)."""
@@ -60,12 +63,17 @@ class Expansion(Protocol):
 class Smooth(Protocol):
     """Figures that are smooth functions of sums over records."""
 
-    size: int
-    """Number of figures."""
-    half_width: FloatArray
-    """Half a unit of the last printed digit of each."""
-    outcome: int
-    """Column of the variable that `log_density` explains."""
+    @property
+    def size(self) -> int:
+        """Number of figures."""
+
+    @property
+    def half_width(self) -> FloatArray:
+        """Half a unit of the last printed digit of each."""
+
+    @property
+    def outcome(self) -> int:
+        """Column of the variable that `log_density` explains."""
 
     def log_density(self, codes: Codes) -> FloatArray:
         """Log probability of each record's outcome given its other variables, as published."""

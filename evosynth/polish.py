@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evosynth.kernels.cells import sum_rows
 from evosynth.kernels.lattice import balance, nearest_plane, reduce_basis
@@ -85,7 +84,7 @@ def _effects(space: Space, payload: Payload, moves: Moves) -> tuple[FloatArray, 
 def _pool(
     space: Space, payload: Payload, size: int, rng: np.random.Generator
 ) -> tuple[Moves, FloatArray]:
-    """Moves on disjoint records that leave every table alone, and how often each can be made."""
+    """Find moves on disjoint records that leave the tables alone, and how often each can be made."""
     stock = space.stock(payload)
     moves = space.propose(payload, 3 * size, rng)
     taken = np.zeros(len(stock), dtype=np.bool_)
@@ -101,7 +100,7 @@ def _choose(
     reach: FloatArray,
     size: int,
     rng: np.random.Generator,
-) -> NDArray[np.int64]:
+) -> IntArray:
     """Choose moves that reach every direction, and whose middle lies near the target.
 
     Moves on rare categories are few and alone move some figures: leverage finds them. The
@@ -115,9 +114,9 @@ def _choose(
     weight = leverage / leverage.sum() + 1 / len(effects)
     few = max(1, min(_CHOICE, len(effects) // size))
     size = min(size, len(effects))
-    drawn = rng.choice(len(effects), (size, few), replace=False, p=weight / weight.sum())
+    drawn: IntArray = rng.choice(len(effects), (size, few), replace=False, p=weight / weight.sum())
     middle = (reach[:, 1] - reach[:, 0])[:, None] / 2 * effects / scale
-    return drawn[np.arange(size), balance(residual / scale, middle[drawn])]
+    return np.asarray(drawn[np.arange(size), balance(residual / scale, middle[drawn])])
 
 
 def _solve(

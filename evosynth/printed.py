@@ -73,6 +73,7 @@ class Printed:
         return low, high
 
     def __str__(self) -> str:
+        """Return the printed text."""
         return self.text
 
     @classmethod

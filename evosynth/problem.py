@@ -49,9 +49,7 @@ class Problem:
     @cached_property
     def figure_cells(self) -> IntArray:
         """Flat cell of every figure that is a count."""
-        parts = [
-            start + t.figures for start, t in zip(self.first_cell, self.tables, strict=True)
-        ]
+        parts = [start + t.figures for start, t in zip(self.first_cell, self.tables, strict=True)]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
     @cached_property
@@ -61,7 +59,9 @@ class Problem:
 
     @cached_property
     def _radix(self) -> tuple[IntArray, IntArray, IntArray]:
-        start, columns, strides = [0], [], []
+        start = [0]
+        columns: list[int] = []
+        strides: list[int] = []
         for table in self.tables:
             columns += table.columns
             strides += [stride // table.low.itemsize for stride in np.empty_like(table.low).strides]

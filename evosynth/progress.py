@@ -1,4 +1,4 @@
-"""Shows where a search stands: one live line for people, plain lines for logs, JSON for machines."""
+"""Shows where a search stands: a live line for people, plain lines for logs, JSON for machines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Display(Protocol):
 
 
 def describe(now: Progress) -> str:
-    """Generation, figures exact of all, worst figure, time."""
+    """Tell the generation, the figures exact of all, the worst figure and the time."""
     worst = f", worst {now.worst} ({now.distance:.3g} half-units off)" if now.worst else ""
     return (
         f"generation {now.generation}: {now.exact} of {now.figures} figures exact"

@@ -64,6 +64,7 @@ class Schema:
         return {variable.name: column for column, variable in enumerate(self.variables)}
 
     def __getitem__(self, name: str) -> Variable:
+        """Return the variable of that name."""
         return self.variables[self.index[name]]
 
     @cached_property
@@ -76,7 +77,7 @@ class Schema:
         """The smallest unsigned integer type that holds every level."""
         return np.min_scalar_type(int(self.sizes.max()) - 1)
 
-    def frame(self, codes: Codes, order: IntArray | None = None) -> pd.DataFrame:
+    def frame(self, codes: Codes, order: NDArray[np.int32] | None = None) -> pd.DataFrame:
         """Decode records into a data frame of values, row ``order[i]`` of ``codes`` as record i."""
         import pandas as pd
 

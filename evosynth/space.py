@@ -70,6 +70,7 @@ class Moves:
     cells: CellArray
 
     def __len__(self) -> int:
+        """Count the moves."""
         return len(self.slot_from)
 
     def effects(self, influence: FloatArray) -> FloatArray:
@@ -97,14 +98,12 @@ class Space(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         sizes = problem.schema.sizes
-        self.free = np.flatnonzero(sizes > 1)
+        self.free = np.flatnonzero(sizes > 1) if (sizes > 1).any() else np.arange(1)
         quantities = [i for i, v in enumerate(problem.schema.variables) if not v.categorical]
         self.stepped = np.array([i for i in quantities if sizes[i] > 2], dtype=np.int64)
 
     @abstractmethod
-    def pool(
-        self, margins: list[FloatArray], rng: np.random.Generator
-    ) -> tuple[Codes, FloatArray]:
+    def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
         """Rows to draw candidates from, weighted so that variables are independent."""
 
     @abstractmethod
@@ -117,7 +116,7 @@ class Space(ABC):
 
     @abstractmethod
     def stock(self, payload: Payload) -> NDArray[np.int32]:
-        """Records that can still be moved, by slot."""
+        """Count the records that can still be moved, by slot."""
 
     @abstractmethod
     def propose(self, payload: Payload, size: int, rng: np.random.Generator) -> Moves:
@@ -157,7 +156,7 @@ class Space(ABC):
 
     def _draw(
         self, codes: Codes, first: IntArray, second: IntArray, rng: np.random.Generator
-    ) -> tuple[IntArray, IntArray, IntArray, IntArray, NDArray[np.bool_]]:
+    ) -> tuple[IntArray, IntArray, IntArray, NDArray[np.bool_], NDArray[np.bool_]]:
         """Draw the variable and the new levels of each move; say which are swaps, drop idle ones.
 
         Half of the moves swap one variable between two records, which keeps its margin; the
@@ -165,16 +164,16 @@ class Space(ABC):
         """
         size = len(first)
         swap = rng.random(size) < 0.5
-        variable = rng.choice(self.free, size)
+        variable: IntArray = rng.choice(self.free, size)
         step = ~swap & (rng.random(size) < 0.5) if len(self.stepped) else np.zeros(size, bool)
         variable[step] = rng.choice(self.stepped, int(step.sum())) if step.any() else 0
-        old = codes[first, variable].astype(np.int64)
+        old: IntArray = codes[first, variable].astype(np.int64)
         other = codes[second, variable].astype(np.int64)
         levels = self.problem.schema.sizes[variable]
         drawn = (rng.random(size) * levels).astype(np.int64)
         near = old + rng.integers(1, 4, size) * np.where(rng.random(size) < 0.5, -1, 1)
-        new = np.where(swap, other, np.where(step, np.clip(near, 0, levels - 1), drawn))
-        kept = (new != old) & ~(swap & (first == second))
+        new: IntArray = np.where(swap, other, np.where(step, np.clip(near, 0, levels - 1), drawn))
+        kept: NDArray[np.bool_] = (new != old) & ~(swap & (first == second))
         return variable, old, new, swap, kept
 
 
@@ -189,9 +188,7 @@ class Types(Space):
         self.cells = problem.cells(self.codes)
         self.strides = np.append(np.cumprod(schema.sizes[:0:-1])[::-1], 1)
 
-    def pool(
-        self, margins: list[FloatArray], rng: np.random.Generator
-    ) -> tuple[Codes, FloatArray]:
+    def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
         """All types, by their probability."""
         weights = np.ones(len(self.codes))
         for column, share in enumerate(margins):
@@ -219,7 +216,7 @@ class Types(Space):
         return self.codes[held], payload[held].astype(np.int64)
 
     def stock(self, payload: Payload) -> NDArray[np.int32]:
-        """The counts themselves."""
+        """Return the counts themselves."""
         return payload
 
     def propose(self, payload: Payload, size: int, rng: np.random.Generator) -> Moves:
@@ -263,9 +260,7 @@ class Types(Space):
 class Records(Space):
     """Candidates are coded records, one row each."""
 
-    def pool(
-        self, margins: list[FloatArray], rng: np.random.Generator
-    ) -> tuple[Codes, FloatArray]:
+    def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
         """Draw rows, several times as many as records."""
         schema = self.problem.schema
         size = max(_POOL_LEAST, _POOL_FACTOR * schema.records)

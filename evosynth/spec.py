@@ -184,7 +184,11 @@ def _output(raw: dict[str, Any], path: Path, faults: list[Fault]) -> Output | No
     kind = raw.get("kind")
     if not isinstance(kind, str) or kind not in kinds.names():
         hint = suggest(str(kind), kinds.names())
-        message = f"unknown kind {kind!r}{hint}" if kind else f"no kind is given{suggest('', kinds.names())}"
+        message = (
+            f"unknown kind {kind!r}{hint}"
+            if kind
+            else f"no kind is given{suggest('', kinds.names())}"
+        )
         faults.append(Fault((*path, "kind"), message))
         return None
     model = kinds.find(kind)

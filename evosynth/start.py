@@ -79,11 +79,12 @@ def _orient(
     compass = Compass.at(problem, codes, weights)
     influence = compass.influence(codes)
     ridge = 1e-9 * np.eye(influence.shape[1])
-    return compass, influence, np.linalg.inv(sum_products(influence, weights) + ridge)
+    curvature = np.linalg.inv(sum_products(influence, weights) + ridge)
+    return compass, influence, np.asarray(curvature, dtype=np.float64)
 
 
 def _group(cells: CellArray) -> NDArray[Any]:
-    """Number rows by the cells they fall into, table after table."""
+    """Give rows that fall into the same cells of all tables the same number."""
     groups = np.zeros(len(cells), dtype=np.int64)
     for table in range(cells.shape[1]):
         joint = groups * (int(cells[:, table].max()) + 1) + cells[:, table]
@@ -137,9 +138,7 @@ def _calibrate(source: Source, weights: FloatArray, sweeps: int) -> bool:
     return False
 
 
-def _round(
-    weights: FloatArray, order: IntArray, total: int, rng: np.random.Generator
-) -> IntArray:
+def _round(weights: FloatArray, order: IntArray, total: int, rng: np.random.Generator) -> IntArray:
     """Systematic rounding: whole counts that sum to ``total``, close along ``order``."""
     running = np.cumsum(weights[order])
     running *= total / running[-1]

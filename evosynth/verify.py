@@ -88,4 +88,4 @@ def group(data: pd.DataFrame) -> tuple[pd.DataFrame, FloatArray]:
     if len(data) < _GROUPED_FROM:
         return data, np.ones(len(data))
     sizes = data.groupby(list(data.columns), observed=True, sort=False).size()
-    return sizes.index.to_frame(index=False), sizes.to_numpy(dtype=np.float64)
+    return sizes.index.to_frame(index=False), sizes.to_numpy().astype(np.float64)

@@ -1,4 +1,4 @@
-"""Writes the output folder: beside it first, then moved into place, so that nothing is half-written."""
+"""Writes the output folder: beside it first, then moved into place, so nothing is half-written."""
 
 from __future__ import annotations
 
@@ -74,13 +74,11 @@ def _fill(staging: Path, result: Result) -> None:
     _text(staging / "codebook.md", codebook(result))
     _text(staging / "run.json", json.dumps(summary(result), indent=2, ensure_ascii=False) + "\n")
     if not result.exact:
-        checkpoint.save(
-            staging / checkpoint.NAME, result.state, spec, result.seed, result.strategy
-        )
+        checkpoint.save(staging / checkpoint.NAME, result.state, spec, result.seed, result.strategy)
 
 
 def _move(staging: Path, folder: Path) -> None:
-    """Rename the whole folder where it is new, else file by file, leaving strangers' files alone."""
+    """Rename the folder where it is new, else its files, leaving other files there alone."""
     staging.chmod(0o755)
     if not folder.exists():
         staging.rename(folder)
@@ -113,7 +111,7 @@ def labelled(data: pd.DataFrame, schema: Schema, title: str, source: str) -> pa.
 
 
 def summary(result: Result) -> dict[str, object]:
-    """What ``run.json`` says."""
+    """Return what ``run.json`` says."""
     spec = result.spec
     return {
         "title": spec.title,

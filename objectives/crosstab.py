@@ -66,7 +66,7 @@ class Crosstab(Output):
         cells, faults = flatten(tree or {}, self._names, schema, (self._form,))
         yield from faults
         if not faults:
-            placed = {(self._form, *key): printed for key, printed in cells.items()}
+            placed = (((self._form, *key), printed) for key, printed in cells.items())
             yield from share_faults(placed, self._form, True, schema.records)
 
     def figures(self, schema: Schema) -> tuple[Figure, ...]:

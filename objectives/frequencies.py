@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from evosynth.counting import Form, bounds, count_records, share_faults, variable_faults
+from evosynth.counting import Form, Key, bounds, count_records, share_faults, variable_faults
 from evosynth.errors import Fault, suggest
 from evosynth.objective import CellTable, Figure, Output, Plan
 from evosynth.printed import Printed
@@ -48,7 +48,7 @@ class Frequencies(Output):
                 hint = suggest(value, variable.levels)
                 yield Fault((self._form, value), f"{self.of!r} has no value {value!r}{hint}")
         complete = set(self._printed) >= set(variable.levels)
-        cells = {(self._form, value): printed for value, printed in self._printed.items()}
+        cells = (((self._form, value), printed) for value, printed in self._printed.items())
         yield from share_faults(cells, self._form, complete, schema.records)
 
     def figures(self, schema: Schema) -> tuple[Figure, ...]:
@@ -57,7 +57,7 @@ class Frequencies(Output):
 
     def lower(self, schema: Schema) -> Plan:
         """One one-way table."""
-        cells = {(value,): printed for value, printed in self._printed.items()}
+        cells: dict[Key, Printed] = {(value,): printed for value, printed in self._printed.items()}
         low, high, order = bounds([self.of], cells, self._form, schema)
         return Plan(tables=(CellTable((schema.index[self.of],), low, high, order),))
 

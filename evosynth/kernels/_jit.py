@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[Any]
+"""Whole numbers of any width: codes, counts, cells, positions."""
+Flags = NDArray[np.bool_]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -18,6 +25,4 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     Not ``fastmath`` and not ``parallel``: the same seed must give the same bytes.
     ``error_model``: division follows IEEE as numpy does, and loops vectorise.
     """
-    return cast(
-        Callable[P, R], numba.njit(function, cache=True, nogil=True, error_model="numpy")
-    )
+    return cast(Callable[P, R], numba.njit(function, cache=True, nogil=True, error_model="numpy"))

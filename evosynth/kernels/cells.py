@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evosynth.kernels._jit import jit
+from evosynth.kernels._jit import Floats, Integers, jit
 
 
 @jit
-def index_cells(codes, table_start, table_column, stride, first_cell):  # type: ignore[no-untyped-def]
+def index_cells(
+    codes: Integers,
+    table_start: Integers,
+    table_column: Integers,
+    stride: Integers,
+    first_cell: Integers,
+) -> NDArray[np.int32]:
     """Flat cell of each record in each table, by mixed radix; shape (records, tables)."""
     n_rows = codes.shape[0]
     n_tables = len(first_cell)
@@ -23,8 +30,8 @@ def index_cells(codes, table_start, table_column, stride, first_cell):  # type: 
 
 
 @jit
-def count_cells(cells, counts, n_cells):  # type: ignore[no-untyped-def]
-    """Number of records in each cell, where row i stands for ``counts[i]`` records."""
+def count_cells(cells: Integers, counts: Integers, n_cells: int) -> NDArray[np.int64]:
+    """Count the records in each cell, where row i stands for ``counts[i]`` records."""
     total = np.zeros(n_cells, dtype=np.int64)
     for i in range(cells.shape[0]):
         if counts[i] != 0:
@@ -34,7 +41,7 @@ def count_cells(cells, counts, n_cells):  # type: ignore[no-untyped-def]
 
 
 @jit
-def sum_rows(rows, counts):  # type: ignore[no-untyped-def]
+def sum_rows(rows: Floats, counts: Integers | Floats) -> Floats:
     """Sum of rows, row i taken ``counts[i]`` times."""
     total = np.zeros(rows.shape[1])
     for i in range(rows.shape[0]):
@@ -45,7 +52,7 @@ def sum_rows(rows, counts):  # type: ignore[no-untyped-def]
 
 
 @jit
-def rake(weights, cells, table, low, high):  # type: ignore[no-untyped-def]
+def rake(weights: Floats, cells: Integers, table: int, low: Integers, high: Integers) -> float:
     """Scale weights so that one table's cells come to lie in their intervals.
 
     Returns how much weight lay outside them.
@@ -64,7 +71,7 @@ def rake(weights, cells, table, low, high):  # type: ignore[no-untyped-def]
 
 
 @jit
-def violation(counts, low, high):  # type: ignore[no-untyped-def]
+def violation(counts: Integers, low: Integers, high: Integers) -> int:
     """How many records too many or too few, over all cells."""
     total = 0
     for c in range(len(counts)):

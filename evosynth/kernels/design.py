@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosynth.kernels._jit import jit
+from evosynth.kernels._jit import Floats, Integers, jit
 
 
 @jit
-def fill_design(codes, column_start, factor_variable, factor_start, lookup):  # type: ignore[no-untyped-def]
+def fill_design(
+    codes: Integers,
+    column_start: Integers,
+    factor_variable: Integers,
+    factor_start: Integers,
+    lookup: Floats,
+) -> Floats:
     """Multiply the looked-up factors of each column, for each record."""
     n_rows = codes.shape[0]
     n_columns = len(column_start) - 1
@@ -23,7 +29,7 @@ def fill_design(codes, column_start, factor_variable, factor_start, lookup):  # 
 
 
 @jit
-def logit_residuals(rows, outcome, theta):  # type: ignore[no-untyped-def]
+def logit_residuals(rows: Floats, outcome: Floats, theta: Floats) -> tuple[Floats, Floats]:
     """Residual ``y - p`` and variance ``p (1 - p)`` of each record at coefficients ``theta``."""
     n_rows, n_columns = rows.shape
     residual = np.empty(n_rows)
@@ -39,7 +45,7 @@ def logit_residuals(rows, outcome, theta):  # type: ignore[no-untyped-def]
 
 
 @jit
-def sum_products(rows, weights):  # type: ignore[no-untyped-def]
+def sum_products(rows: Floats, weights: Floats) -> Floats:
     """Weighted cross-products ``sum_i w_i x_i x_i'``; rows of weight 0 cost nothing."""
     n_rows, n_columns = rows.shape
     total = np.zeros((n_columns, n_columns))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evosynth.kernels._jit import jit
+from evosynth.kernels._jit import Floats, jit
 
 # Lenstra, Lenstra and Lovász ask for a constant between 1/4 and 1; nearer 1 reduces better.
 _DELTA = 0.99
 
 
 @jit
-def reduce_basis(basis, most_swaps):  # type: ignore[no-untyped-def]
+def reduce_basis(basis: Floats, most_swaps: int) -> tuple[Floats, Floats]:
     """Reduce the rows of ``basis`` in place (LLL) and return their Gram-Schmidt vectors.
 
     Stops early, with a basis that is valid but less reduced, after ``most_swaps`` swaps.
@@ -51,7 +52,7 @@ def reduce_basis(basis, most_swaps):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _shorten(basis, mu, k, j):  # type: ignore[no-untyped-def]
+def _shorten(basis: Floats, mu: Floats, k: int, j: int) -> None:
     q = np.rint(mu[k, j])
     if q != 0.0:
         for c in range(basis.shape[1]):
@@ -62,7 +63,7 @@ def _shorten(basis, mu, k, j):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _swap(basis, mu, norm, star, k, reached):  # type: ignore[no-untyped-def]
+def _swap(basis: Floats, mu: Floats, norm: Floats, star: Floats, k: int, reached: int) -> None:
     """Exchange rows k-1 and k and update the orthogonalisation (Cohen 1993, algorithm 2.6.3)."""
     for c in range(basis.shape[1]):
         basis[k, c], basis[k - 1, c] = basis[k - 1, c], basis[k, c]
@@ -86,7 +87,7 @@ def _swap(basis, mu, norm, star, k, reached):  # type: ignore[no-untyped-def]
 
 
 @jit
-def nearest_plane(basis, star, norm, target):  # type: ignore[no-untyped-def]
+def nearest_plane(basis: Floats, star: Floats, norm: Floats, target: Floats) -> Floats:
     """Return a lattice vector near ``target`` (Babai 1986)."""
     n, width = basis.shape
     rest = target.copy()
@@ -102,7 +103,7 @@ def nearest_plane(basis, star, norm, target):  # type: ignore[no-untyped-def]
 
 
 @jit
-def balance(start, options):  # type: ignore[no-untyped-def]
+def balance(start: Floats, options: Floats) -> NDArray[np.int64]:
     """Pick one option per step so that the running sum stays short; shape (steps, options, k)."""
     n_steps, n_options, width = options.shape
     picked = np.zeros(n_steps, dtype=np.int64)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosynth.kernels._jit import jit
+from evosynth.kernels._jit import Flags, Floats, Integers, jit
 
 
 @jit
-def _shift(cells, row, sign, counts, low, high):  # type: ignore[no-untyped-def]
+def _shift(
+    cells: Integers, row: int, sign: int, counts: Integers, low: Integers, high: Integers
+) -> int:
     """Add or take one record of a row in every table; return the change in violation."""
     change = 0
     for t in range(cells.shape[1]):
@@ -25,20 +27,20 @@ def _shift(cells, row, sign, counts, low, high):  # type: ignore[no-untyped-def]
 
 
 @jit
-def accept_moves(  # type: ignore[no-untyped-def]
-    stock,
-    slot_from,
-    slot_to,
-    row_from,
-    row_to,
-    cells,
-    counts,
-    low,
-    high,
-    influence,
-    residual,
-    tolerances,
-):
+def accept_moves(
+    stock: Integers,
+    slot_from: Integers,
+    slot_to: Integers,
+    row_from: Integers,
+    row_to: Integers,
+    cells: Integers,
+    counts: Integers,
+    low: Integers,
+    high: Integers,
+    influence: Floats,
+    residual: Floats,
+    tolerances: Floats,
+) -> Flags:
     """Make each move that does not worsen the loss by more than its tolerance.
 
     The loss is the tables' violation plus the squared residual. ``stock``, ``counts`` and
@@ -82,7 +84,15 @@ def accept_moves(  # type: ignore[no-untyped-def]
 
 
 @jit
-def pick_neutral(slot_from, slot_to, row_from, row_to, cells, stock, taken):  # type: ignore[no-untyped-def]
+def pick_neutral(
+    slot_from: Integers,
+    slot_to: Integers,
+    row_from: Integers,
+    row_to: Integers,
+    cells: Integers,
+    stock: Integers,
+    taken: Flags,
+) -> tuple[Flags, Floats]:
     """Choose moves on disjoint records that leave every table as it is.
 
     ``taken`` marks slots in use and is updated. Returns which moves were chosen, and how often
