@@ -114,11 +114,22 @@ class Design:
 def _table(part: Part, schema: Schema) -> FloatArray:
     variable = schema[part.factor.variable]
     if part.level is not None:
-        return (np.arange(variable.size) == part.level).astype(np.float64)
+        return np.asarray(np.arange(variable.size) == part.level, dtype=np.float64)
     values = variable.values.astype(np.float64)
     if part.factor.log:
-        return np.log(values)
+        return np.asarray(np.log(values))
     return np.asarray(values**part.factor.power)
+
+
+def inverse(information: FloatArray) -> FloatArray:
+    """Invert an information matrix, scaled to a unit diagonal first.
+
+    Columns such as age and its square differ by orders of magnitude; unscaled, the digits that
+    figures are printed to would drown. Directions without information come out as 0.
+    """
+    scale = 1 / np.sqrt(np.maximum(np.diag(information), 1e-300))
+    scaled = information * np.outer(scale, scale)
+    return np.asarray(np.linalg.pinv(scaled, rcond=1e-13, hermitian=True) * np.outer(scale, scale))
 
 
 def formula_faults(formula: Formula, schema: Schema) -> Iterator[str]:

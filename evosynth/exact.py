@@ -20,6 +20,11 @@ POPULATION = 24
 GENERATIONS = 300
 
 _BURST = 8192
+"""Micro-mutations proposed at a time."""
+_BURSTS = 32
+_WORTHWHILE = 0.05
+"""Share of accepted micro-mutations that makes another burst worthwhile."""
+_HEAT = 0.02
 _CROSSED = 0.3
 _ROUNDS = 6
 _NEAR = 1e-3
@@ -74,27 +79,31 @@ class Exact:
     def mutate(
         self, child: Candidate, rng: np.random.Generator, generation: int, stalled: int
     ) -> Candidate:
-        """Make a burst of micro-mutations, larger and hotter the longer nothing improves."""
+        """Make bursts of micro-mutations while many are accepted.
+
+        They grow larger and hotter the longer the population does not improve.
+        """
         size = _BURST << min(stalled, 3)
-        moves = self.space.propose(child.payload, size, rng)
-        heat = 0.02 * min(stalled, 10)
-        tolerances = heat * rng.exponential(size=len(moves))
-        influence = self.space.guide(moves, self.source.compass, self.source.influence)
-        made = accept_moves(
-            self.space.stock(child.payload).copy(),
-            moves.slot_from,
-            moves.slot_to,
-            moves.row_from,
-            moves.row_to,
-            moves.cells,
-            child.cells,
-            self.problem.low,
-            self.problem.high,
-            influence,
-            child.residual,
-            tolerances,
-        )
-        child.payload = self.space.apply(child.payload, moves, made.astype(np.int64))
+        heat = _HEAT * min(stalled, 10)
+        for _ in range(_BURSTS):
+            moves = self.space.propose(child.payload, size, rng)
+            made = accept_moves(
+                self.space.stock(child.payload).copy(),
+                moves.slot_from,
+                moves.slot_to,
+                moves.row_from,
+                moves.row_to,
+                moves.cells,
+                child.cells,
+                self.problem.low,
+                self.problem.high,
+                self.space.guide(moves, self.source.compass, self.source.influence),
+                child.residual,
+                heat * rng.exponential(size=len(moves)),
+            )
+            child.payload = self.space.apply(child.payload, moves, made.astype(np.int64))
+            if made.sum() < _WORTHWHILE * size:
+                break
         return child
 
     def evaluate(self, candidate: Candidate) -> tuple[float]:

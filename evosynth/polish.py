@@ -84,7 +84,7 @@ def _effects(space: Space, payload: Payload, moves: Moves) -> tuple[FloatArray, 
 def _pool(
     space: Space, payload: Payload, size: int, rng: np.random.Generator
 ) -> tuple[Moves, FloatArray]:
-    """Find moves on disjoint records that leave the tables alone, and how often each can be made."""
+    """Find moves on disjoint records that leave the tables alone, and the reach of each."""
     stock = space.stock(payload)
     moves = space.propose(payload, 3 * size, rng)
     taken = np.zeros(len(stock), dtype=np.bool_)

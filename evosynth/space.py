@@ -283,9 +283,8 @@ class Records(Space):
         """Pick records at random."""
         first, second = rng.integers(0, len(payload), (2, size))
         variable, old, new, swap, kept = self._draw(payload, first, second, rng)
-        first, second, variable, old, new, swap = (
-            array[kept] for array in (first, second, variable, old, new, swap)
-        )
+        first, second, variable = first[kept], second[kept], variable[kept]
+        old, new, swap = old[kept], new[kept], swap[kept]
         n_moves = len(first)
         position = np.arange(n_moves)
         partner = np.flatnonzero(swap)

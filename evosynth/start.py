@@ -36,6 +36,7 @@ class Source:
     influence: FloatArray
     curvature: FloatArray
     """Inverse second derivative of the dual of the smooth figures."""
+    calibrated: bool
     groups: NDArray[Any]
     """Rows that no table tells apart share a number, in the smallest type (it sorts faster)."""
 
@@ -46,7 +47,7 @@ class Source:
         noisy[large] = rng.gamma(noisy[large])
         records = self.space.problem.schema.records
         noisy *= records / noisy.sum()
-        if len(self.space.problem.tables) or self.influence.shape[1]:
+        if self.calibrated:
             _calibrate(self, noisy, sweeps=2)
         shuffled = rng.permutation(len(noisy))
         order = shuffled[np.argsort(self.groups[shuffled], kind="stable")]
@@ -62,8 +63,16 @@ def prepare(space: Space, start: str, rng: np.random.Generator) -> Source:
         weights = weights * _density(problem, codes, margins)
     weights *= problem.schema.records / weights.sum()
     cells = problem.cells(codes)
-    source = Source(space, codes, cells, weights, *_orient(problem, codes, weights), _group(cells))
-    if start == "calibrated":
+    source = Source(
+        space,
+        codes,
+        cells,
+        weights,
+        *_orient(problem, codes, weights),
+        start == "calibrated",
+        _group(cells),
+    )
+    if source.calibrated:
         for _ in range(_ROUNDS):
             settled = _calibrate(source, weights, _SWEEPS)
             source.compass, source.influence, source.curvature = _orient(problem, codes, weights)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from evosynth import checkpoint, classic, exact
 from evosynth.evolve import Evolution, Limits, evolve
@@ -140,7 +141,8 @@ def synthesize(
         size, most = exact.POPULATION, exact.GENERATIONS
     limits = Limits(most if generations is None else generations, time, workers)
     state = checkpoint.load(Path(resume), spec, seed, strategy) if resume is not None else None
-    with _interruptible() as interrupted:
+    # Workers are threads already, and a sum must not depend on how many cores there are.
+    with threadpool_limits(1, "blas"), _interruptible() as interrupted:
 
         def watch(now: Evolution) -> bool:
             if progress is not None:

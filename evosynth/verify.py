@@ -20,12 +20,11 @@ _GROUPED_FROM = 50_000
 def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
     """Read the variables of a spec from a CSV or Parquet file."""
     file = Path(path)
-    texts = {v.name: str for v in schema.variables if v.values.dtype == object}
     try:
         if file.suffix == ".parquet":
             frame = pd.read_parquet(file)
         elif file.suffix == ".csv":
-            frame = pd.read_csv(file, engine="pyarrow", dtype=texts)
+            frame = _read_csv(file, schema)
         else:
             raise DataError(f"{file}: the name must end in .csv or .parquet")
     except (OSError, ValueError) as error:
@@ -49,6 +48,15 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
     if problems:
         raise DataError("\n".join(problems))
     return frame[[variable.name for variable in schema.variables]]
+
+
+def _read_csv(file: Path, schema: Schema) -> pd.DataFrame:
+    """Read numbers in as few bytes as the spec allows, or in full where they do not fit."""
+    types = {v.name: str if v.values.dtype == object else v.values.dtype for v in schema.variables}
+    try:
+        return pd.read_csv(file, dtype=types)
+    except (ValueError, OverflowError):
+        return pd.read_csv(file, dtype={name: t for name, t in types.items() if t is str})
 
 
 def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from evosynth.design import Column, Design, canonical, columns, formula_faults, reference_level
+from evosynth.design import (
+    Column,
+    Design,
+    canonical,
+    columns,
+    formula_faults,
+    inverse,
+    reference_level,
+)
 from evosynth.errors import Fault, suggest
 from evosynth.formula import Formula, parse
 from evosynth.kernels.cells import sum_rows
@@ -185,7 +193,7 @@ class LogitScore:
         """
         _, variance, rows = self._residuals(codes)
         information = sum_products(rows, variance * counts)
-        to_half_widths = np.linalg.pinv(information, hermitian=True) / self.half_width
+        to_half_widths = inverse(information) / self.half_width
         return LogitExpansion(self, to_half_widths, np.zeros(self.size))
 
     def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
@@ -199,10 +207,10 @@ class LogitScore:
         for _ in range(_MOST_STEPS):
             residual, variance = logit_residuals(rows, y, theta)
             information = sum_products(rows, variance * counts)
-            try:
-                step = np.linalg.solve(information, sum_rows(rows, residual * counts))
-            except np.linalg.LinAlgError:
-                break
+            covariance = inverse(information)
+            if np.trace(information @ covariance) < self.size - 0.5:
+                break  # some direction has no information: the estimate is not unique
+            step = covariance @ sum_rows(rows, residual * counts)
             theta += step
             if float(step @ information @ step) < 1e-12:
                 return (theta - self.theta) / self.half_width

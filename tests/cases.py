@@ -1,0 +1,56 @@
+"""Small specs and problems that several test files use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from evosynth.problem import Problem
+from evosynth.space import Records, Space, Types
+from evosynth.spec import Spec, load
+
+SPECS = Path(__file__).parent.parent / "specs"
+FOUNDING = [SPECS / "south-yorkshire-cars-1.yaml", SPECS / "south-yorkshire-cars-2.yaml"]
+
+SMALL = """\
+title: A small survey
+records: 400
+variables:
+  AREA: {label: Area, categories: {n: North, s: South, w: West}}
+  AGE: {label: Age, integer: [18, 40]}
+  SEX: {label: Sex, categories: {1: Male, 2: Female}}
+  WORK: {label: In work, categories: {0: "No", 1: "Yes"}}
+outputs:
+  - kind: crosstab
+    rows: AREA
+    columns: WORK
+    counts: {n: [50, 70], s: [60, 90], w: [55, 75]}
+  - kind: frequencies
+    of: SEX
+    proportions: {1: 0.490, 2: 0.510}
+  - kind: logit
+    formula: WORK ~ AGE + SEX
+    coefficients: {Intercept: -1.02, AGE: 0.051, "SEX[2]": -0.13}
+"""
+
+
+def small(folder: Path, text: str = SMALL) -> Spec:
+    """Load a spec from text."""
+    path = folder / "spec.yaml"
+    path.write_text(text, encoding="utf-8")
+    return load(path)
+
+
+def problem_of(spec: Spec) -> Problem:
+    return Problem.of(spec.plans, spec.schema)
+
+
+def spaces(problem: Problem) -> list[Space]:
+    return [Types(problem), Records(problem)]
+
+
+def random_codes(problem: Problem, rng: np.random.Generator, size: int | None = None):
+    schema = problem.schema
+    columns = [rng.integers(0, n, size or schema.records) for n in schema.sizes]
+    return np.stack(columns, axis=1).astype(schema.dtype)

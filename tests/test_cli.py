@@ -1,0 +1,183 @@
+"""The command line as a person or a script meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+from cases import FOUNDING, SMALL
+
+from evosynth import cli
+
+
+def evosynth(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "evosynth", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        **options,
+    )
+
+
+@pytest.fixture
+def spec(tmp_path):
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    return path
+
+
+def test_help_answers_without_heavy_imports():
+    code = (
+        "import sys\nfrom evosynth.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numba', 'pandas', 'statsmodels', 'numpy', 'deap', 'pyarrow'}\n"
+        "sys.exit(len(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "digit for digit" in done.stdout
+
+
+def test_check_prints_what_the_spec_declares(spec, capsys):
+    assert cli.main(["check", str(spec)]) == 0
+    out = capsys.readouterr().out
+    assert "400 records, 4 variables, 3 outputs, 11 figures" in out
+    assert "AGE   integer 18 to 40  Age" in out
+    assert cli.main(["check", str(spec), "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert [output["figures"] for output in about["outputs"]] == [6, 2, 3]
+
+
+def test_check_lists_every_fault_and_exits_with_2(spec, capsys):
+    spec.write_text(SMALL.replace("rows: AREA", "rows: AERA").replace("[60, 90]", "[60, 91]"))
+    assert cli.main(["check", str(spec)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == (
+        f"{spec}:10 outputs[0].rows: unknown variable 'AERA' (did you mean 'AREA'?)\n"
+    )
+    spec.write_text(SMALL.replace("[60, 90]", "[60, 91]").replace("AGE: 0.051", "AEG: 0.051"))
+    assert cli.main(["check", str(spec)]) == 2
+    assert capsys.readouterr().err.endswith("3 faults\n")
+
+
+def test_run_verify_and_refuse(spec, tmp_path):
+    out = tmp_path / "out"
+    done = evosynth("run", spec, "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert "11 of 11 published figures reproduced exactly as printed." in done.stdout
+    assert "generation" in done.stderr
+    assert "\r" not in done.stderr
+    again = evosynth("run", spec, "-o", out)
+    assert again.returncode == 2
+    assert "is not empty" in again.stderr
+    assert evosynth("verify", spec, out / "data.csv").returncode == 0
+    data = pd.read_csv(out / "data.csv")
+    data["SEX"] = 3 - data["SEX"]
+    data.to_csv(tmp_path / "flipped.csv", index=False)
+    missed = evosynth("verify", spec, tmp_path / "flipped.csv")
+    assert missed.returncode == 1
+    assert "8 of 11 published figures" not in missed.stdout
+    assert "SEX=1" in missed.stdout
+    assert "half-units" in missed.stdout
+
+
+def test_quiet_and_json(spec, tmp_path):
+    quiet = evosynth("run", spec, "-o", tmp_path / "a", "--quiet")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+    lines = evosynth("run", spec, "-o", tmp_path / "b", "--json")
+    events = [json.loads(line) for line in lines.stdout.splitlines()]
+    assert lines.stderr == ""
+    assert [event["event"] for event in events][-1] == "done"
+    assert events[0] == {**events[0], "event": "generation", "generation": 0, "figures": 11}
+    assert events[-1]["exact"] == 11
+
+
+def test_the_same_seed_gives_the_same_bytes_for_any_number_of_workers(tmp_path):
+    for workers in (1, 2):
+        done = evosynth(
+            "run", FOUNDING[1], "-o", tmp_path / str(workers), "--seed", 9, "--workers", workers
+        )
+        assert done.returncode == 0, done.stderr
+    for name in ("data.csv", "data.parquet", "verification.csv", "codebook.md"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def classic(*more):
+    return ("run", FOUNDING[0], "--strategy", "classic", "--quiet", *more)
+
+
+def test_a_limit_writes_the_best_so_far_and_resuming_equals_an_uninterrupted_run(tmp_path):
+    whole, halves = tmp_path / "whole", tmp_path / "halves"
+    assert evosynth(*classic("-o", whole, "--generations", 6)).returncode == 1
+    first = evosynth(*classic("-o", halves, "--generations", 3))
+    assert first.returncode == 1
+    assert "0 of 14 published figures" in first.stdout
+    assert "generation limit" in first.stdout
+    assert evosynth(*classic("-o", halves, "--generations", 6, "--resume")).returncode == 1
+    assert (halves / "data.csv").read_bytes() == (whole / "data.csv").read_bytes()
+    logs = [json.loads((folder / "run.json").read_text())["log"] for folder in (whole, halves)]
+    assert logs[0] == logs[1]
+    assert len(logs[0]) == 7
+    other = evosynth(*classic("-o", halves, "--generations", 6, "--resume", "--seed", 2))
+    assert other.returncode == 2
+    assert "made with seed 1, not 2" in other.stderr
+
+
+def test_nothing_to_resume_is_said(spec, tmp_path):
+    done = evosynth("run", spec, "-o", tmp_path / "out", "--resume")
+    assert done.returncode == 2
+    assert "nothing to resume" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+def test_ctrl_c_writes_the_best_so_far(tmp_path):
+    command = [sys.executable, "-m", "evosynth", *map(str, classic("-o", tmp_path / "out"))]
+    command.remove("--quiet")
+    running = subprocess.Popen(
+        [*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for line in running.stdout:
+        if json.loads(line)["generation"] == 5:
+            break
+    running.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    out, err = running.communicate(timeout=120)
+    assert time.monotonic() - began < 60
+    assert running.returncode == 1, err
+    done = json.loads(out.splitlines()[-1])
+    assert done["stopped"] == "interrupted"
+    assert len(pd.read_csv(tmp_path / "out" / "data.csv")) == 4027
+    assert (tmp_path / "out" / "checkpoint.npz").exists()
+
+
+def test_schema_is_json(capsys):
+    assert cli.main(["schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert schema["required"] == ["records", "variables", "outputs"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "x.yaml"],
+        ["run", "x.yaml", "-o", "y", "--seed", "-1"],
+        ["run", "x.yaml", "-o", "y", "--workers", "0"],
+        ["run", "x.yaml", "-o", "y", "--time", "0"],
+        ["nonsense"],
+        [],
+    ],
+)
+def test_bad_options_exit_with_2(arguments, capsys):
+    with pytest.raises(SystemExit) as error:
+        cli.main(arguments)
+    assert error.value.code == 2
+    assert "usage:" in capsys.readouterr().err

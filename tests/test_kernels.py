@@ -1,0 +1,177 @@
+"""Compiled kernels against numpy, and against their own plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evosynth.kernels import cells, design, lattice, moves
+
+RNG = np.random.default_rng(7)
+CODES = RNG.integers(0, 4, (300, 3)).astype(np.uint8)
+
+
+def both(kernel, *arguments):
+    """Result of the compiled kernel, after checking that plain Python gives the same."""
+    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    compiled = kernel(*arguments)
+    plain = kernel.py_func(*copies)
+    for one, other in zip(np.atleast_1d(compiled), np.atleast_1d(plain), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+    for one, other in zip(arguments, copies, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+    return compiled
+
+
+def test_fill_design_multiplies_lookups():
+    lookup = np.array([10.0, 20.0, 30.0, 40.0, 0.0, 1.0, 0.0, 0.0])
+    start, variable, offset = np.array([0, 0, 1, 3]), np.array([0, 0, 2]), np.array([0, 0, 4])
+    rows = both(design.fill_design, CODES, start, variable, offset, lookup)
+    value = np.array([10.0, 20.0, 30.0, 40.0])[CODES[:, 0]]
+    expected = np.stack([np.ones(300), value, value * (CODES[:, 2] == 1)], axis=1)
+    np.testing.assert_array_equal(rows, expected)
+
+
+def test_logit_residuals_follow_the_definition():
+    rows, y, theta = RNG.normal(size=(50, 3)), RNG.integers(0, 2, 50) * 1.0, RNG.normal(size=3)
+    residual, variance = design.logit_residuals(rows, y, theta)
+    p = 1 / (1 + np.exp(-rows @ theta))
+    np.testing.assert_allclose(residual, y - p, rtol=1e-12)
+    np.testing.assert_allclose(variance, p * (1 - p), rtol=1e-12)
+
+
+def test_sum_products_is_the_weighted_cross_product():
+    rows, weights = RNG.normal(size=(80, 4)), RNG.integers(0, 3, 80) * 1.0
+    found = both(design.sum_products, rows, weights)
+    np.testing.assert_allclose(found, rows.T @ (rows * weights[:, None]), rtol=1e-12)
+
+
+def test_index_cells_is_mixed_radix():
+    start, column = np.array([0, 2, 3]), np.array([2, 0, 1])
+    stride, first = np.array([4, 1, 1]), np.array([0, 16])
+    found = both(cells.index_cells, CODES, start, column, stride, first)
+    expected = np.ravel_multi_index((CODES[:, 2], CODES[:, 0]), (4, 4))
+    np.testing.assert_array_equal(found[:, 0], expected)
+    np.testing.assert_array_equal(found[:, 1], 16 + CODES[:, 1])
+
+
+def test_counting_and_summing_respect_multiplicity():
+    index = RNG.integers(0, 6, (40, 2)).astype(np.int32) + np.array([0, 6], np.int32)
+    counts = RNG.integers(0, 5, 40)
+    expected = np.bincount(np.repeat(index, counts, axis=0).ravel(), minlength=12)
+    np.testing.assert_array_equal(both(cells.count_cells, index, counts, 12), expected)
+    rows = RNG.normal(size=(40, 3))
+    np.testing.assert_allclose(both(cells.sum_rows, rows, counts), counts @ rows, rtol=1e-12)
+
+
+def test_rake_brings_cells_into_their_intervals():
+    index = RNG.integers(0, 3, (60, 1)).astype(np.int32)
+    weights = RNG.random(60)
+    before = np.bincount(index[:, 0], weights)
+    low, high = np.array([30, 0, 5]), np.array([30, 1000, 8])
+    wrong = both(cells.rake, weights, index, 0, low, high)
+    after = np.bincount(index[:, 0], weights)
+    goal = np.clip(before, low, high)
+    np.testing.assert_allclose(after, goal, rtol=1e-12)
+    assert wrong == pytest.approx(np.abs(goal - before).sum())
+
+
+def test_violation_counts_records_outside():
+    counts, low, high = np.array([3, 9, 5]), np.array([5, 2, 5]), np.array([6, 7, 5])
+    assert both(cells.violation, counts, low, high) == 2 + 2
+
+
+def move_arrays(rng, n_rows, n_moves):
+    source = rng.integers(0, n_rows, (n_moves, 2))
+    target = (source + rng.integers(1, n_rows, (n_moves, 2))) % n_rows
+    single = rng.random(n_moves) < 0.5
+    source[single, 1] = target[single, 1] = -1
+    return source, target
+
+
+@pytest.mark.parametrize("tolerance", [0.0, np.inf])
+def test_accepted_moves_keep_stock_and_sums_in_step(tolerance):
+    rng = np.random.default_rng(3)
+    stock = rng.integers(0, 3, 30).astype(np.int32)
+    total = stock.sum()
+    index = np.stack([rng.integers(0, 4, 30), 4 + rng.integers(0, 5, 30)], axis=1).astype(np.int32)
+    influence = rng.normal(size=(30, 2))
+    counts = cells.count_cells(index, stock, 9)
+    residual = cells.sum_rows(influence, stock)
+    low = high = np.full(9, 6)
+    source, target = move_arrays(rng, 30, 200)
+
+    def loss():
+        return cells.violation(counts, low, high) + residual @ residual
+
+    before = loss()
+    made = both(
+        moves.accept_moves,
+        *(stock, source, target, source, target, index, counts, low, high, influence, residual),
+        np.full(200, tolerance),
+    )
+    assert made.any()
+    assert stock.min() >= 0
+    assert stock.sum() == total
+    np.testing.assert_array_equal(counts, cells.count_cells(index, stock, 9))
+    np.testing.assert_allclose(residual, cells.sum_rows(influence, stock), atol=1e-9)
+    assert (loss() <= before) if tolerance == 0.0 else made.mean() > 0.3
+
+
+def test_neutral_moves_are_disjoint_and_leave_every_table_alone():
+    rng = np.random.default_rng(5)
+    stock = rng.integers(0, 4, 60).astype(np.int32)
+    index = np.stack([rng.integers(0, 2, 60), 2 + rng.integers(0, 2, 60)], axis=1).astype(np.int32)
+    source, target = move_arrays(rng, 60, 400)
+    taken = np.zeros(60, dtype=np.bool_)
+    chosen, reach = moves.pick_neutral(source, target, source, target, index, stock, taken)
+    assert chosen.sum() > 5
+    used = np.concatenate([source[chosen].ravel(), target[chosen].ravel()])
+    used = used[used >= 0]
+    assert len(used) == len(set(used.tolist()))
+    for sign, side in ((1, 1), (-1, 0)):
+        changed = stock.astype(np.int64)
+        for (a, b), (c, d), times in zip(
+            source[chosen], target[chosen], reach[chosen, side], strict=True
+        ):
+            for taken_from, put_into in ((a, c), (b, d)):
+                if taken_from >= 0:
+                    changed[taken_from] -= sign * int(times)
+                    changed[put_into] += sign * int(times)
+        assert changed.min() >= 0
+        np.testing.assert_array_equal(
+            cells.count_cells(index, changed, 4), cells.count_cells(index, stock, 4)
+        )
+
+
+def test_reduction_keeps_the_lattice_and_meets_lovasz():
+    original = np.hstack([np.eye(12), RNG.normal(size=(12, 4)) * 50])
+    basis = original.copy()
+    star, norm = lattice.reduce_basis(basis, 10**6)
+    change = basis[:, :12]  # the identity part records the transformation
+    np.testing.assert_allclose(change, np.rint(change), atol=1e-6)
+    assert abs(np.linalg.det(change)) == pytest.approx(1.0, abs=1e-6)
+    np.testing.assert_allclose(change @ original, basis, atol=1e-6)
+    np.testing.assert_allclose(star @ star.T, np.diag(norm), atol=1e-6)
+    mu = (basis @ star.T) / norm
+    assert np.abs(np.tril(mu, -1)).max() <= 0.5 + 1e-6
+    lag = np.diag(mu, -1)
+    assert (norm[1:] >= (0.99 - lag**2) * norm[:-1] - 1e-6).all()
+    assert np.linalg.norm(basis, axis=1).max() < np.linalg.norm(original, axis=1).max()
+
+
+def test_nearest_plane_returns_a_lattice_vector_in_the_cell_of_the_target():
+    basis = np.hstack([np.eye(6), RNG.normal(size=(6, 2)) * 9])
+    star, norm = lattice.reduce_basis(basis, 10**6)
+    target = RNG.normal(size=8) * 20
+    found = both(lattice.nearest_plane, basis, star, norm, target)
+    whole = found[:6]
+    np.testing.assert_allclose(whole, np.rint(whole), atol=1e-6)
+    inside = ((target - found) @ star.T) / norm
+    assert np.abs(inside).max() <= 0.5 + 1e-6
+
+
+def test_balance_picks_the_option_that_keeps_the_sum_short():
+    options = np.array([[[5.0], [-1.0]], [[3.0], [1.0]], [[-4.0], [0.5]]])
+    picked = both(lattice.balance, np.array([2.0]), options)
+    assert picked.tolist() == [1, 1, 0]

@@ -1,0 +1,68 @@
+"""The lattice step: it lands figures, leaves tables alone, and says the truth about its result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cases import FOUNDING, problem_of, small, spaces
+
+from evosynth.evolve import Limits, evolve
+from evosynth.exact import POPULATION, Exact
+from evosynth.kernels.cells import count_cells
+from evosynth.polish import PRINTS, _effects, _pool, measure, polish
+from evosynth.space import Records, Types
+from evosynth.spec import load
+from evosynth.start import prepare
+
+
+def near(problem, space):
+    """A candidate whose tables are exact and whose figures are near, from two generations."""
+    source = prepare(space, "calibrated", np.random.default_rng(0))
+    strategy = Exact(problem, space, source)
+    toolbox = strategy.toolbox()
+    toolbox.register("finish", lambda leader, rng: leader)
+    state, _ = evolve(toolbox, 1, POPULATION, Limits(3), lambda state: False)
+    return state.population[0].payload
+
+
+def table_counts(problem, space, payload):
+    codes, counts = space.rows(payload)
+    return count_cells(problem.cells(codes), counts, len(problem.low))
+
+
+@pytest.mark.parametrize("space_kind", [Types, Records])
+def test_polish_lands_every_coefficient_and_leaves_the_tables_alone(space_kind):
+    problem = problem_of(load(FOUNDING[1]))
+    space = space_kind(problem)
+    payload = near(problem, space)
+    assert np.abs(measure(problem, *space.rows(payload))).max() > 1
+    landed = polish(space, payload, np.random.default_rng(3), rounds=12)
+    assert np.abs(measure(problem, *space.rows(landed))).max() < PRINTS
+    np.testing.assert_array_equal(
+        table_counts(problem, space, landed), table_counts(problem, space, payload)
+    )
+
+
+def test_effects_of_moves_add_up_exactly_in_the_expansion(tmp_path):
+    problem = problem_of(small(tmp_path))
+    for space in spaces(problem):
+        source = prepare(space, "calibrated", np.random.default_rng(0))
+        payload = source.draw(np.random.default_rng(1))
+        moves, reach = _pool(space, payload, 200, np.random.default_rng(2))
+        residual, effects = _effects(space, payload, moves)
+        codes, counts = space.rows(payload)
+        expansion = problem.expand(codes, counts.astype(float))
+        times = reach[:, 1].astype(np.int64)
+        moved_codes, moved_counts = space.rows(space.apply(payload, moves, times))
+        moved = expansion.offset + moved_counts @ expansion.influence(moved_codes)
+        np.testing.assert_allclose(residual + times @ effects, moved, atol=1e-6)
+
+
+def test_polish_never_returns_something_worse(tmp_path):
+    problem = problem_of(small(tmp_path))
+    for space in spaces(problem):
+        source = prepare(space, "calibrated", np.random.default_rng(0))
+        payload = source.draw(np.random.default_rng(1))
+        before = np.abs(measure(problem, *space.rows(payload))).max()
+        after = polish(space, payload, np.random.default_rng(2), rounds=1)
+        assert np.abs(measure(problem, *space.rows(after))).max() <= before

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evosynth.printed import Printed
+
+TEXTS = [
+    # as printed, canonical text, value, decimals
+    ("-0.0650", "-0.0650", -0.065, 4),
+    ("1,024", "1024", 1024.0, 0),
+    ("12,345,678.90", "12345678.90", 12345678.9, 2),
+    ("+3.5", "3.5", 3.5, 1),
+    (".5", "0.5", 0.5, 1),
+    ("-.50", "-0.50", -0.5, 2),
+    ("007", "7", 7.0, 0),
+    ("00.10", "0.10", 0.1, 2),
+    ("\u22121.5", "-1.5", -1.5, 1),
+    (" 42 ", "42", 42.0, 0),
+    ("-0.00", "-0.00", 0.0, 2),
+    ("0", "0", 0.0, 0),
+]
+
+
+@pytest.mark.parametrize(("printed", "text", "value", "decimals"), TEXTS)
+def test_parse(printed: str, text: str, value: float, decimals: int) -> None:
+    found = Printed.parse(printed)
+    assert (found.text, found.value, found.decimals) == (text, value, decimals)
+    assert str(found) == text
+
+
+NOT_NUMBERS = [
+    *["", " ", "-", "+", ".", ",", "1.", "1e3", "1_000", "0x10", "nan", "inf", "--1", "1 024"],
+    *["1,02", "1,0245", ",024", "1.5,000", "40%", "0.1*", "(0.1)", "0.٤", "٤", "²"],
+]
+
+
+@pytest.mark.parametrize("text", NOT_NUMBERS)
+def test_what_is_not_a_number_is_shown(text: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        Printed.parse(text)
+    assert str(caught.value) == (f"{text!r} is not a number as printed, such as 1,024 or -0.0650")
+
+
+def test_a_number_is_at_most_forty_characters_long() -> None:
+    assert Printed.parse("0." + "1" * 38).decimals == 38
+    with pytest.raises(ValueError) as caught:
+        Printed.parse("0." + "1" * 39)
+    assert str(caught.value) == "a number of more than 40 characters is not a printed figure"
+
+
+def test_a_long_text_is_not_repeated_whole() -> None:
+    with pytest.raises(ValueError) as caught:
+        Printed.parse("x" * 100_000)
+    assert len(str(caught.value)) < 200
+
+
+PRINTS = [
+    ("0.05", 0.0549, True),
+    ("0.05", 0.0551, False),
+    ("0.05", 0.0451, True),
+    ("0.05", 0.0449, False),
+    ("0.05", -0.05, False),
+    ("0.00", 0.004, True),
+    ("0.00", 0.0, True),
+    ("0.00", -0.004, False),
+    ("-0.00", -0.004, True),
+    ("-0.00", -0.0, True),
+    ("-0.00", 0.0, False),
+    ("2", 2.5, True),
+    ("3", 2.5, False),
+    ("1024", 1024.3, True),
+    ("1", math.nan, False),
+    ("1", math.inf, False),
+    ("-1", -math.inf, False),
+]
+
+
+@pytest.mark.parametrize(("text", "value", "expected"), PRINTS)
+def test_prints(text: str, value: float, expected: bool) -> None:
+    assert Printed.parse(text).prints(value) is expected
+
+
+INTERVALS = [
+    ("0.05", (0.045, 0.055)),
+    ("-1.5", (-1.55, -1.45)),
+    ("12", (11.5, 12.5)),
+    ("0.00", (0.0, 0.005)),
+    ("-0.00", (-0.005, 0.0)),
+    ("0", (0.0, 0.5)),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), INTERVALS)
+def test_interval(text: str, expected: tuple[float, float]) -> None:
+    assert Printed.parse(text).interval == pytest.approx(expected, abs=1e-15)
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 6))
+def test_a_value_lies_in_the_interval_of_what_it_prints(value: float, decimals: int) -> None:
+    text = f"{value:.{decimals}f}"
+    printed = Printed.parse(text)
+    low, high = printed.interval
+    assert printed.text == text
+    assert printed.prints(value)
+    assert low - 1e-9 <= value <= high + 1e-9
+
+
+@given(st.integers(-(10**8), 10**8), st.integers(0, 6), st.floats(0.001, 0.999))
+def test_all_of_the_interval_prints_the_same(units: int, decimals: int, share: float) -> None:
+    printed = Printed.parse(f"{units / 10**decimals:.{decimals}f}")
+    low, high = printed.interval
+    assert printed.prints(low + share * (high - low))
+
+
+@given(st.integers(1, 400), st.integers(0, 4), st.integers(-1, 10_001))
+def test_counts_agree_with_brute_force(total: int, decimals: int, units: int) -> None:
+    text = f"{units / 10_000:.{decimals}f}"
+    low, high = Printed.parse(text).counts(total)
+    assert list(range(low, high + 1)) == [
+        count for count in range(total + 1) if f"{count / total:.{decimals}f}" == text
+    ]
+
+
+@given(st.integers(1, 10**8), st.integers(1, 6), st.data())
+def test_a_count_is_among_those_that_print_its_share(
+    total: int, decimals: int, data: st.DataObject
+) -> None:
+    count = data.draw(st.integers(0, total))
+    printed = Printed.parse(f"{count / total:.{decimals}f}")
+    low, high = printed.counts(total)
+    assert low <= count <= high
+    assert low == 0 or not printed.prints((low - 1) / total)
+    assert high == total or not printed.prints((high + 1) / total)
+
+
+COUNTS = [
+    # 4027 x (0.17155, 0.17165) = (690.8, 691.2)
+    ("0.1716", 4027, (691, 691)),
+    ("0.3", 10, (3, 3)),
+    # 97 x (0.05, 0.15) = (4.85, 14.55)
+    ("0.1", 97, (5, 14)),
+    ("1.00", 300, (299, 300)),
+]
+
+
+@pytest.mark.parametrize(("text", "total", "expected"), COUNTS)
+def test_counts_by_hand(text: str, total: int, expected: tuple[int, int]) -> None:
+    assert Printed.parse(text).counts(total) == expected

@@ -1,0 +1,63 @@
+"""Starting points: what they promise about the data that are drawn from them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cases import FOUNDING, problem_of, small
+
+from evosynth.kernels.cells import violation
+from evosynth.space import Records, Types
+from evosynth.spec import load
+from evosynth.start import prepare
+
+
+@pytest.mark.parametrize("space_kind", [Types, Records])
+def test_calibrated_weights_meet_the_published_statistics(space_kind):
+    problem = problem_of(load(FOUNDING[1]))
+    source = prepare(space_kind(problem), "calibrated", np.random.default_rng(0))
+    totals = np.zeros(len(problem.low))
+    for table in range(len(problem.tables)):
+        np.add.at(totals, source.cells[:, table], source.weights)
+    outside = np.maximum(problem.low - totals, totals - problem.high).clip(min=0)
+    assert outside.sum() < 8
+    residual = source.compass.offset + source.weights @ source.influence
+    assert np.linalg.norm(residual) < 0.5
+
+
+@pytest.mark.parametrize("space_kind", [Types, Records])
+@pytest.mark.parametrize("start", ["uniform", "univariate", "calibrated"])
+def test_draws_have_the_right_number_of_records_and_differ(tmp_path, start, space_kind):
+    space = space_kind(problem_of(small(tmp_path)))
+    source = prepare(space, start, np.random.default_rng(0))
+    draws = [source.draw(np.random.default_rng(i)) for i in range(3)]
+    for payload in draws:
+        counts = space.rows(payload)[1]
+        assert counts.sum() == 400
+        assert counts.min() >= 0
+    assert space.common(draws[0], draws[1]) < 0.95
+
+
+def test_calibrated_draws_start_nearer_than_univariate_and_those_than_uniform():
+    problem = problem_of(load(FOUNDING[1]))
+    space = Types(problem)
+    wrong = {}
+    for start in ("uniform", "univariate", "calibrated"):
+        source = prepare(space, start, np.random.default_rng(0))
+        payload = source.draw(np.random.default_rng(1))
+        cells, _ = space.totals(payload, source.compass, source.influence)
+        wrong[start] = violation(cells, problem.low, problem.high)
+    assert wrong["calibrated"] < wrong["univariate"] / 5 < wrong["uniform"] / 10
+
+
+def test_univariate_draws_follow_published_margins_and_uniform_draws_do_not():
+    problem = problem_of(load(FOUNDING[0]))
+    space = Types(problem)
+    column = problem.schema.index["AREAP"]
+    shares = {}
+    for start in ("uniform", "univariate"):
+        source = prepare(space, start, np.random.default_rng(0))
+        codes, counts = space.rows(source.draw(np.random.default_rng(1)))
+        shares[start] = np.bincount(codes[:, column], counts) / 4027
+    np.testing.assert_allclose(shares["univariate"], [0.1716, 0.2210, 0.1838, 0.4236], atol=0.03)
+    np.testing.assert_allclose(shares["uniform"], 0.25, atol=0.03)
