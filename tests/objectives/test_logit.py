@@ -79,7 +79,7 @@ def case(request, tmp_path, data):
     formula, names, theirs, their_names = MODELS[request.param]
     fit = smf.logit(theirs, data).fit(disp=0)
     estimates = dict(zip(names, fit.params[their_names], strict=True))
-    coefficients = ", ".join(f'"{name}": "{value:.6f}"' for name, value in estimates.items())
+    coefficients = ", ".join(f'"{name}": "{value:.8f}"' for name, value in estimates.items())
     return small(tmp_path, model(formula, coefficients)), estimates
 
 
