@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from evosynth.errors import Fault, Path, suggest
+from evosynth.errors import Fault, Path
 from evosynth.printed import Printed
 from evosynth.schema import FloatArray, IntArray, Schema
 
@@ -35,22 +35,30 @@ Form: TypeAlias = Literal["counts", "proportions"]
 
 def flatten(
     tree: Any, names: Sequence[str], schema: Schema, path: Path
-) -> tuple[dict[Key, Printed], list[Fault]]:
-    """Unfold nested cells into one printed number per combination of values."""
+) -> tuple[dict[Key, Printed], list[Fault], dict[Key, Path]]:
+    """Unfold nested cells into one printed number, and its place, per combination of values."""
     cells: dict[Key, Printed] = {}
+    places: dict[Key, Path] = {}
     faults: list[Fault] = []
 
     def visit(node: Any, key: Key, where: Path) -> None:
         if len(key) == len(names):
-            try:
-                cells[key] = Printed.parse(node if isinstance(node, str) else "")
-            except ValueError as error:
-                faults.append(Fault(where, str(error)))
+            if node is None:
+                faults.append(Fault(where, "nothing is given here"))
+            elif not isinstance(node, str):
+                faults.append(Fault(where, "expected a single text or number"))
+            else:
+                try:
+                    cells[key] = Printed.parse(node)
+                    places[key] = where
+                except ValueError as error:
+                    faults.append(Fault(where, str(error)))
             return
         variable = schema[names[len(key)]]
         if isinstance(node, list):
             if len(node) != variable.size:
-                expected = f"{variable.size} values ({', '.join(variable.levels)})"
+                listed = f" ({', '.join(variable.levels)})" if variable.size <= 12 else ""
+                expected = f"{variable.size:,} values{listed}"
                 faults.append(
                     Fault(where, f"{len(node)} cells, but {variable.name!r} has {expected}")
                 )
@@ -62,7 +70,7 @@ def flatten(
                 if value in variable.levels:
                     visit(below, (*key, value), (*where, value))
                 else:
-                    hint = suggest(str(value), variable.levels)
+                    hint = variable.hint(str(value))
                     faults.append(
                         Fault((*where, value), f"{variable.name!r} has no value {value!r}{hint}")
                     )
@@ -81,20 +89,7 @@ def flatten(
     ordered = sorted(
         cells, key=lambda k: [schema[n].levels[v] for n, v in zip(names, k, strict=True)]
     )
-    return {key: cells[key] for key in ordered}, faults
-
-
-def variable_faults(names: Sequence[str], schema: Schema, path: Path) -> Iterator[Fault]:
-    """Names that the schema does not know, repeats, and tables that are too large."""
-    for position, name in enumerate(names):
-        where = (path[0],) if position < len(names) - 1 or len(path) == 1 else (path[1],)
-        if name not in schema.index:
-            yield Fault(where, f"unknown variable {name!r}{suggest(name, schema.index)}")
-        elif name in names[:position]:
-            yield Fault(where, f"{name!r} is named twice")
-    known = [schema[name].size for name in names if name in schema.index]
-    if np.prod(known, dtype=float) > MAX_CELLS:
-        yield Fault((), f"the table would have more than {MAX_CELLS:,} cells")
+    return {key: cells[key] for key in ordered}, faults, places
 
 
 def share_faults(
@@ -134,6 +129,9 @@ def share_faults(
     if low > records or (complete and high < records):
         slack = sum(printed.half_width for printed in numbers.values())
         rounding = f"which is not 1 within their rounding (±{slack:.2g})"
+        if abs(total - 1) <= slack + 1e-9:
+            makes = f"{low} records at least" if low > records else f"{high} records at most"
+            rounding = f"which makes {makes}, but records is {records}"
         yield Fault(where, f"the proportions sum to {total:.6g}, {rounding}")
 
 

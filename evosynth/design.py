@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -13,6 +14,7 @@ from evosynth.kernels.design import fill_design
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
 
 INTERCEPT = "Intercept"
+MAX_COLUMNS = 10_000
 _INTERCEPTS = {"intercept", "(intercept)", "constant", "const", "_cons", "cons"}
 
 
@@ -44,6 +46,12 @@ def columns(formula: Formula, schema: Schema, reference: Mapping[str, str]) -> t
         choices = [_parts(factor, schema, reference) for factor in term]
         found += [Column(parts) for parts in product(*choices)]
     return tuple(found)
+
+
+def count_columns(formula: Formula, schema: Schema) -> int:
+    """Count the columns of a formula without making them."""
+    sizes = {v.name: v.size - 1 if v.categorical else 1 for v in schema.variables}
+    return 1 + sum(math.prod(sizes[f.variable] for f in term) for term in formula.terms)
 
 
 def _parts(factor: Factor, schema: Schema, reference: Mapping[str, str]) -> list[Part]:

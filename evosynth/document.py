@@ -58,6 +58,8 @@ def read(path: str | os.PathLike[str]) -> Document:
         raise document.error([Fault((), limit)])
     try:
         text = source.decode("utf-8-sig")
+        if _too_deep(text):
+            raise document.error([Fault((), f"nested deeper than {MAX_DEPTH} levels")])
         node = yaml.compose(text, Loader=_LOADER)
     except UnicodeDecodeError as error:
         line = source[: error.start].count(b"\n") + 1
@@ -66,18 +68,47 @@ def read(path: str | os.PathLike[str]) -> Document:
         ) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        problem = " ".join(filter(None, [error.context, error.problem]))
+        problem = " ".join(filter(None, [error.context, error.problem])) + _remedy(error, text)
         raise SpecError(
             file, [(mark.line + 1 if mark else None, Fault((), f"not valid YAML: {problem}"))]
         ) from error
+    except yaml.reader.ReaderError as error:
+        line = text.encode()[: error.position].count(b"\n") + 1
+        problem = str(error).splitlines()[0]
+        raise SpecError(file, [(line, Fault((), f"not valid YAML: {problem}"))]) from error
     except yaml.YAMLError as error:
         raise document.error([Fault((), f"not valid YAML: {error}")]) from error
-    except RecursionError as error:
-        raise document.error([Fault((), f"nested deeper than {MAX_DEPTH} levels")]) from error
     if node is None:
         raise document.error([Fault((), "the file is empty")])
     document.tree = _Builder(document).build(node, (), 0)
     return document
+
+
+def _too_deep(text: str) -> bool:
+    """Whether collections nest beyond reason; composing them would exhaust the C stack."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_DEPTH + 1:
+                return True
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+    return False
+
+
+_REMEDIES = {
+    "mapping values are not allowed": "; put a text that holds ': ' in quotes",
+    "',' or '}'": "; inside { } put a name that holds [ or ] in quotes",
+}
+
+
+def _remedy(error: yaml.MarkedYAMLError, text: str) -> str:
+    mark = error.problem_mark
+    lines = text.split("\n")
+    if mark and mark.line < len(lines) and lines[mark.line][mark.column : mark.column + 1] == "\t":
+        return "; indent with spaces, not tabs"
+    return next((hint for part, hint in _REMEDIES.items() if part in (error.problem or "")), "")
 
 
 class _Builder:
@@ -97,7 +128,7 @@ class _Builder:
         if depth > MAX_DEPTH:
             raise self.document.error([Fault(path[:1], f"nested deeper than {MAX_DEPTH} levels")])
         if isinstance(node, yaml.ScalarNode):
-            empty = node.style is None and node.value in {"", "~", "null", "Null", "NULL"}
+            empty = not node.style and node.value in {"", "~", "null", "Null", "NULL"}
             return None if empty else node.value
         if isinstance(node, yaml.SequenceNode):
             return [

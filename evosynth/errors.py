@@ -8,6 +8,17 @@ from dataclasses import dataclass
 
 Path = tuple[str | int, ...]
 
+MOST_LINES = 100
+LONGEST = 80
+_MOST_NAMES = 12
+_MOST_COMPARED = 1000
+
+
+def shown(text: str) -> str:
+    """Text from a spec, safe and short enough to print in a message."""
+    plain = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: LONGEST + 1])
+    return plain if len(text) <= LONGEST else f"{plain[:LONGEST]}…"
+
 
 class EvosynthError(Exception):
     """Root of every error that evosynth raises on purpose."""
@@ -33,7 +44,8 @@ class Fault:
         """The path as people write it, for example ``outputs[3].formula``."""
         text = ""
         for part in self.path:
-            text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+            name = f"[{part}]" if isinstance(part, int) else shown(part)
+            text += name if isinstance(part, int) or not text else f".{name}"
         return text
 
 
@@ -46,21 +58,25 @@ class SpecError(EvosynthError):
         super().__init__("\n".join(self.lines()))
 
     def lines(self) -> list[str]:
-        """One line per fault: ``file:line place: message``."""
-        return [
+        """One line per fault, ``file:line place: message``, of the first `MOST_LINES`."""
+        found = [
             f"{self.file}{f':{line}' if line else ''} "
             f"{f'{fault.place}: ' if fault.place else ''}{fault.message}"
-            for line, fault in self.faults
+            for line, fault in self.faults[:MOST_LINES]
         ]
+        more = len(self.faults) - len(found)
+        return [*found, f"{self.file} and {more:,} more faults"] if more else found
 
 
 def suggest(wrong: str, known: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` or the known names when they are few."""
     names = [str(name) for name in known]
+    if len(names) > _MOST_COMPARED or len(wrong) > LONGEST:
+        return ""
     folded = {name.casefold(): name for name in names}
     close = difflib.get_close_matches(wrong.casefold(), list(folded), n=1)
     if close:
         return f" (did you mean {folded[close[0]]!r}?)"
-    if 0 < len(names) <= 12:
+    if 0 < len(names) <= _MOST_NAMES:
         return f" (known: {', '.join(names)})"
     return ""

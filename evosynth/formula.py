@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from itertools import combinations
 
+from evosynth.errors import shown
+
 MAX_TERMS = 200
 
 _TOKEN = re.compile(r"\s*(?:(?P<name>[^\W\d][\w.]*)|(?P<number>\d+)|(?P<mark>[~+:*()^]))")
@@ -111,7 +113,8 @@ class _Parser:
             variable = self._name()
             self._expect("^")
             kind, power = self._peek()
-            if kind != "number" or not 2 <= int(power) <= 9:
+            if kind != "number" or power not in set("23456789"):
+                power = "" if kind == "mark" else shown(power)
                 raise ValueError(f"the power in I({variable}^{power}) must be a number from 2 to 9")
             self.next += 1
             self._expect(")")

@@ -16,23 +16,27 @@ _PACKAGE = "evosynth.objectives"
 @cache
 def names() -> tuple[str, ...]:
     """Every known kind: a module ``crosstab.py`` offers ``kind: crosstab``."""
-    package = importlib.import_module(_PACKAGE)
-    own = {module.name for module in pkgutil.iter_modules([str(Path(p)) for p in package.__path__])}
-    return tuple(sorted(own | set(_others())))
+    return tuple(sorted(_own() | set(_others())))
 
 
 @cache
 def find(kind: str) -> type[Output]:
     """Return the class of a kind; the module ``odds_ratio`` holds the class ``OddsRatio``."""
-    others = _others()
-    if kind in others:
-        module, _, name = others[kind].partition(":")
-    else:
+    if kind in _own():
         module, name = f"{_PACKAGE}.{kind}", kind.title().replace("_", "")
+    else:
+        module, _, name = _others()[kind].partition(":")
     found: type[Output] = getattr(importlib.import_module(module), name)
     if not issubclass(found, Output):
         raise TypeError(f"{module}:{name} is not an Output")
     return found
+
+
+def _own() -> set[str]:
+    package = importlib.import_module(_PACKAGE)
+    return {
+        module.name for module in pkgutil.iter_modules([str(Path(p)) for p in package.__path__])
+    }
 
 
 def _others() -> dict[str, str]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from evosynth.errors import Fault
+from evosynth.errors import Fault, Path
 from evosynth.printed import Printed
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
 
@@ -93,20 +93,38 @@ class Plan:
     smooth: tuple[Smooth, ...] = ()
 
 
+Text: TypeAlias = Annotated[str, WithJsonSchema({"type": ["string", "number", "boolean"]})]
+"""A text; editors that read YAML may take it for a number."""
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A variable, or one value of it, that an output names at some place within it."""
+
+    path: Path
+    variable: str
+    value: str | None = None
+
+
 class Output(BaseModel):
     """One published table or model: the base of every output kind.
 
     A kind is a subclass in a module of `objectives` named after its ``kind``; its fields are
-    what a spec may say. `faults` is asked first; the other methods may rely on its finding none.
+    what a spec may say. `faults` is asked once all that it `mentions` is known; the other
+    methods may rely on its finding none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: str
-    title: str = Field("", description="what the published table is called")
-    weight: Annotated[float, Field(ge=0)] = Field(
+    title: Text = Field("", description="what the published table is called")
+    weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         1.0, description="weight of this output's mean squared error in `strategy: classic`"
     )
+
+    @abstractmethod
+    def mentions(self) -> Iterator[Mention]:
+        """Name every variable that is used, and values of it where they are known beforehand."""
 
     @abstractmethod
     def faults(self, schema: Schema) -> Iterator[Fault]:

@@ -10,7 +10,9 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?")
+from evosynth.errors import shown
+
+_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?", re.ASCII)
 _LONGEST = 40
 
 
@@ -30,7 +32,9 @@ class Printed:
         """Read a number from print; raise ``ValueError`` with a remedy if it is none."""
         plain = text.strip().replace("\u2212", "-")
         if not any(c.isdigit() for c in plain) or not _NUMBER.fullmatch(plain):
-            raise ValueError(f"{text!r} is not a number as printed, such as 1,024 or -0.0650")
+            raise ValueError(
+                f"{shown(text)!r} is not a number as printed, such as 1,024 or -0.0650"
+            )
         if len(plain) > _LONGEST:
             raise ValueError(f"a number of more than {_LONGEST} characters is not a printed figure")
         sign = "-" if plain.startswith("-") else ""

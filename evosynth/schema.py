@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosynth.errors import suggest
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -39,6 +41,12 @@ class Variable:
     def levels(self) -> dict[str, int]:
         """The level of each value, by the value's text."""
         return {str(value): level for level, value in enumerate(self.values.tolist())}
+
+    def hint(self, wrong: str) -> str:
+        """Return what to say after a value that this variable does not have."""
+        if self.categorical or self.size <= 12:
+            return suggest(wrong, self.levels)
+        return f" (its values are {self.values[0]} to {self.values[-1]})"
 
     def value(self, text: str) -> Any:
         """Return the value that reads ``text``, as it stands in a data file."""

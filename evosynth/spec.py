@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from evosynth import contradictions, kinds
 from evosynth.document import Document, read
-from evosynth.errors import Fault, Path, suggest
-from evosynth.objective import Figure, Output, Plan
+from evosynth.errors import Fault, Path, shown, suggest
+from evosynth.objective import Figure, Output, Plan, Text
 from evosynth.printed import Printed
 from evosynth.schema import FloatArray, Schema, Variable
 
 MAX_RECORDS = 100_000_000
 MAX_LEVELS = 1_000_000
 MAX_VARIABLES = 500
+MAX_VALUE = 10**15 - 1
 
 Start = Literal["calibrated", "univariate", "uniform"]
 Strategy = Literal["exact", "classic"]
+
+
+def _pair(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError("expected two whole numbers, [smallest, largest]")
+    return value
+
+
+def _ungrouped(value: Any) -> Any:
+    """Read 4,027 as 4027."""
+    if isinstance(value, str) and re.fullmatch(r"\d{1,3}(,\d{3})+", value, re.ASCII):
+        return value.replace(",", "")
+    return value
 
 
 class VariableSpec(BaseModel):
@@ -31,9 +47,11 @@ class VariableSpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    label: str = Field("", description="what the variable is called in print")
-    categories: dict[str, str | None] | None = Field(None, description="code: label")
-    integer: tuple[int, int] | None = Field(None, description="smallest and largest value")
+    label: Text = Field("", description="what the variable is called in print")
+    categories: dict[str, Text | None] | None = Field(None, description="code: label")
+    integer: Annotated[tuple[int, int], BeforeValidator(_pair)] | None = Field(
+        None, description="smallest and largest value"
+    )
     proportions: dict[str, Printed] | None = Field(
         None,
         description="assumed share of each value, to start from; values not listed share the rest",
@@ -45,9 +63,11 @@ class SpecFile(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    title: str = Field("", description="what the dataset is about")
-    source: str = Field("", description="where the figures were published")
-    records: Annotated[int, Field(ge=1, le=MAX_RECORDS)] = Field(description="number of records")
+    title: Text = Field("", description="what the dataset is about")
+    source: Text = Field("", description="where the figures were published")
+    records: Annotated[int, BeforeValidator(_ungrouped), Field(ge=1, le=MAX_RECORDS)] = Field(
+        description="number of records"
+    )
     variables: dict[str, VariableSpec] = Field(min_length=1, max_length=MAX_VARIABLES)
     outputs: list[dict[str, Any]] = Field(min_length=1)
     start: Start = Field("calibrated", description="how the first candidates are drawn")
@@ -81,22 +101,19 @@ def load(path: str | os.PathLike[str]) -> Spec:
     """Read and check a spec file; raise `SpecError` with every fault that it has."""
     document = read(path)
     try:
-        file = SpecFile.model_validate(document.tree)
+        file, faults = _validate(document.tree)
     except ValidationError as error:
         raise document.error(list(_translate(error, SpecFile, ()))) from None
-    faults: list[Fault] = []
     variables = [_variable(name, v, faults) for name, v in file.variables.items()]
     schema = Schema(file.records, tuple(v for v in variables if v is not None))
-    broken = len(schema.variables) < len(variables)
+    broken = set(file.variables) - set(schema.index)
     outputs: list[Output] = []
     for position, raw in enumerate(file.outputs):
-        output = _output(raw, ("outputs", position), faults)
-        if output is not None and not broken:
+        where: Path = ("outputs", position)
+        output = _output(raw, where, faults)
+        if output is not None:
             outputs.append(output)
-            faults += [
-                Fault(("outputs", position, *fault.path), fault.message)
-                for fault in output.faults(schema)
-            ]
+            faults += _output_faults(output, where, schema, broken)
     if faults or document.faults:
         raise document.error(faults)
     spec = Spec(
@@ -106,6 +123,24 @@ def load(path: str | os.PathLike[str]) -> Spec:
     if faults:
         raise document.error(faults)
     return spec
+
+
+def _output_faults(output: Output, path: Path, schema: Schema, broken: set[str]) -> Iterator[Fault]:
+    """Variables and values that no one knows, or else whatever the output itself finds."""
+    known = True
+    for mention in output.mentions():
+        where, name, value = (*path, *mention.path), mention.variable, mention.value
+        if name not in schema.index:
+            known = False
+            if name not in broken and value is None:
+                yield Fault(where, f"unknown variable {name!r}{suggest(name, schema.index)}")
+        elif value is not None and value not in schema[name].levels:
+            known = False
+            hint = schema[name].hint(value)
+            yield Fault(where, f"{name!r} has no value {shown(value)!r}{hint}")
+    if known:
+        for fault in output.faults(schema):
+            yield Fault((*path, *fault.path), fault.message)
 
 
 def _variable(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None:
@@ -127,6 +162,10 @@ def _variable(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | 
             message = f"more than {MAX_LEVELS:,} values"
             faults.append(Fault((*path, "integer"), message))
             return None
+        if max(abs(low), abs(high)) > MAX_VALUE:
+            message = f"a value may have at most {len(str(MAX_VALUE))} digits"
+            faults.append(Fault((*path, "integer"), message))
+            return None
         values = np.arange(low, high + 1)
         values = values.astype(_smallest(low, high))
         labels = None
@@ -143,7 +182,9 @@ def _variable(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | 
 
 
 def _smallest(low: int, high: int) -> np.dtype[Any]:
-    return np.promote_types(np.min_scalar_type(low), np.min_scalar_type(high))
+    if low >= 0:
+        return np.min_scalar_type(high)
+    return np.min_scalar_type(min(low, -high - 1))
 
 
 def _codes(codes: list[str]) -> np.ndarray[Any, Any]:
@@ -152,7 +193,8 @@ def _codes(codes: list[str]) -> np.ndarray[Any, Any]:
         numbers = [int(code) for code in codes]
     except ValueError:
         numbers = []
-    if [str(number) for number in numbers] == codes:
+    small = all(abs(number) <= MAX_VALUE for number in numbers)
+    if small and [str(number) for number in numbers] == codes:
         return np.array(numbers, dtype=_smallest(min(numbers), max(numbers)))
     return np.array(codes, dtype=object)
 
@@ -213,14 +255,50 @@ def _translate(error: ValidationError, model: type[BaseModel], path: Path) -> It
             message = str(item["ctx"]["error"])
         elif item["type"] in {"model_type", "dict_type"}:
             message = "expected a mapping of keys and values"
+        elif item["input"] is None:
+            message = "nothing is given here"
+        elif item["type"] in _PLAIN:
+            given = item["input"]
+            message = _PLAIN[item["type"]]
+            message += f", not {shown(given)!r}" if isinstance(given, str) else ""
         else:
             text = item["msg"][:1].lower() + item["msg"][1:]
             given = item["input"]
-            message = f"{text}, not {given!r}" if isinstance(given, str) else text
-        where = tuple(part for part in where if part not in {"str", "tuple[str, ...]"})
+            message = f"{text}, not {shown(given)!r}" if isinstance(given, str) else text
         if (where, message) not in seen:
             seen.add((where, message))
             yield Fault((*path, *where), message)
+
+
+_PLAIN = {
+    "int_parsing": "expected a whole number",
+    "int_type": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "float_parsing": "expected a number",
+    "float_type": "expected a number",
+    "string_type": "expected a single text or number",
+    "list_type": "expected a list; begin each item with a dash",
+    "too_short": "nothing is listed",
+}
+
+
+def _validate(tree: Any) -> tuple[SpecFile, list[Fault]]:
+    """Validate a spec; unknown keys are reported but do not hide what else is wrong."""
+    faults: list[Fault] = []
+    try:
+        return SpecFile.model_validate(tree), faults
+    except ValidationError as error:
+        extra = [item["loc"] for item in error.errors() if item["type"] == "extra_forbidden"]
+        if len(extra) < error.error_count():
+            raise
+        faults += _translate(error, SpecFile, ())
+    pruned = copy.deepcopy(tree)
+    for *above, key in extra:
+        node = pruned
+        for part in above:
+            node = node[part]
+        del node[key]
+    return SpecFile.model_validate(pruned), faults
 
 
 def _keys(model: type[BaseModel], where: Path) -> list[str]:

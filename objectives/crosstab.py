@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+import numpy as np
+from pydantic import BeforeValidator, Field
 
 from evosynth.counting import (
+    MAX_CELLS,
     Cells,
     Form,
     bounds,
     count_records,
     flatten,
     share_faults,
-    variable_faults,
 )
 from evosynth.errors import Fault
-from evosynth.objective import CellTable, Figure, Output, Plan
+from evosynth.objective import CellTable, Figure, Mention, Output, Plan
 from evosynth.printed import Printed
 from evosynth.schema import FloatArray, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def _check_rows(value: Any) -> Any:
+    if not isinstance(value, str) and not (
+        isinstance(value, list) and all(isinstance(name, str) for name in value)
+    ):
+        raise ValueError("expected a variable's name, or a list of names")
+    return value
 
 
 class Crosstab(Output):
@@ -33,7 +42,9 @@ class Crosstab(Output):
     """
 
     kind: Literal["crosstab"]
-    rows: str | tuple[str, ...] = Field(description="the row variable, or several, nested")
+    rows: Annotated[str | tuple[str, ...], BeforeValidator(_check_rows)] = Field(
+        description="the row variable, or several, nested"
+    )
     columns: str = Field(description="the column variable")
     counts: Cells | None = Field(None, description="number of records in each cell")
     proportions: Cells | None = Field(None, description="share of all records in each cell")
@@ -48,26 +59,42 @@ class Crosstab(Output):
 
     def _cells(self, schema: Schema) -> dict[tuple[str, ...], Printed]:
         tree = self.counts if self.counts is not None else self.proportions
-        cells, _ = flatten(tree or {}, self._names, schema, (self._form,))
+        cells, _, _ = flatten(tree or {}, self._names, schema, (self._form,))
         return cells
 
+    def mentions(self) -> Iterator[Mention]:
+        """Name the row variables and the column variable."""
+        *rows, column = self._names
+        for name in rows:
+            yield Mention(("rows",), name)
+        yield Mention(("columns",), column)
+
     def faults(self, schema: Schema) -> Iterator[Fault]:
-        """Unknown variables or values, missing cells, numbers that cannot be, sums that are off."""
+        """Unknown values, missing cells, numbers that cannot be, sums that are off."""
         if (self.counts is None) == (self.proportions is None):
             yield Fault((), "give either counts or proportions")
             return
         if isinstance(self.rows, tuple) and not self.rows:
             yield Fault(("rows",), "name at least one row variable")
-        unknown = [*variable_faults(self._names, schema, ("rows", "columns"))]
-        yield from unknown
-        if unknown:
+        wrong = list(self._shape_faults(schema))
+        yield from wrong
+        if wrong:
             return
         tree = self.counts if self.counts is not None else self.proportions
-        cells, faults = flatten(tree or {}, self._names, schema, (self._form,))
+        cells, faults, places = flatten(tree or {}, self._names, schema, (self._form,))
         yield from faults
         if not faults:
-            placed = (((self._form, *key), printed) for key, printed in cells.items())
+            placed = ((places[key], printed) for key, printed in cells.items())
             yield from share_faults(placed, self._form, True, schema.records)
+
+    def _shape_faults(self, schema: Schema) -> Iterator[Fault]:
+        *rows, column = self._names
+        for name in sorted({name for name in rows if rows.count(name) > 1}):
+            yield Fault(("rows",), f"{name!r} is named twice")
+        if column in rows:
+            yield Fault(("columns",), f"{column!r} is named twice")
+        if np.prod([schema[name].size for name in self._names], dtype=float) > MAX_CELLS:
+            yield Fault((), f"the table would have more than {MAX_CELLS:,} cells")
 
     def figures(self, schema: Schema) -> tuple[Figure, ...]:
         """One per cell, row by row."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from evosynth.counting import Form, Key, bounds, count_records, share_faults, variable_faults
-from evosynth.errors import Fault, suggest
-from evosynth.objective import CellTable, Figure, Output, Plan
+from evosynth.counting import Form, Key, bounds, count_records, share_faults
+from evosynth.errors import Fault
+from evosynth.objective import CellTable, Figure, Mention, Output, Plan
 from evosynth.printed import Printed
 from evosynth.schema import FloatArray, Schema
 
@@ -33,20 +33,20 @@ class Frequencies(Output):
     def _printed(self) -> dict[str, Printed]:
         return self.counts or self.proportions or {}
 
+    def mentions(self) -> Iterator[Mention]:
+        """Name the variable and the values that are listed."""
+        yield Mention(("of",), self.of)
+        for value in self._printed:
+            yield Mention((self._form, value), self.of, value)
+
     def faults(self, schema: Schema) -> Iterator[Fault]:
-        """Unknown variable or values, numbers that cannot be, sums that are off."""
+        """Unknown values, numbers that cannot be, sums that are off."""
         if (self.counts is None) == (self.proportions is None):
             yield Fault((), "give either counts or proportions")
             return
-        unknown = list(variable_faults([self.of], schema, ("of",)))
-        yield from unknown
-        if unknown:
-            return
         variable = schema[self.of]
-        for value in self._printed:
-            if value not in variable.levels:
-                hint = suggest(value, variable.levels)
-                yield Fault((self._form, value), f"{self.of!r} has no value {value!r}{hint}")
+        if not self._printed:
+            yield Fault((self._form,), "no figure is listed")
         complete = set(self._printed) >= set(variable.levels)
         cells = (((self._form, value), printed) for value, printed in self._printed.items())
         yield from share_faults(cells, self._form, complete, schema.records)

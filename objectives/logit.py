@@ -11,10 +11,12 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from evosynth.design import (
+    MAX_COLUMNS,
     Column,
     Design,
     canonical,
     columns,
+    count_columns,
     formula_faults,
     inverse,
     reference_level,
@@ -23,7 +25,7 @@ from evosynth.errors import Fault, suggest
 from evosynth.formula import Formula, parse
 from evosynth.kernels.cells import sum_rows
 from evosynth.kernels.design import logit_residuals, sum_products
-from evosynth.objective import Figure, Output, Plan, centres
+from evosynth.objective import Figure, Mention, Output, Plan, Text, centres
 from evosynth.printed import Printed
 from evosynth.schema import Codes, FloatArray, Schema
 
@@ -41,7 +43,7 @@ class Logit(Output):
 
     kind: Literal["logit"]
     formula: str = Field(description="outcome ~ terms, such as CARS ~ AGE + SEX")
-    reference: dict[str, str] = Field(
+    reference: dict[str, Text] = Field(
         default_factory=dict, description="variable: reference value, where it is not the first"
     )
     coefficients: dict[str, Printed] = Field(
@@ -61,14 +63,18 @@ class Logit(Output):
     def _columns(self, schema: Schema) -> tuple[Column, ...]:
         return columns(self._formula, schema, self.reference)
 
+    def mentions(self) -> Iterator[Mention]:
+        """Name the outcome, the terms and the reference values."""
+        for name in self._formula.variables:
+            yield Mention(("formula",), name)
+        for name, value in self.reference.items():
+            yield Mention(("reference", name), name, value)
+
     def faults(self, schema: Schema) -> Iterator[Fault]:
-        """Unknown variables, impossible terms, coefficients that are missing or do not belong."""
-        unknown = [name for name in self._formula.variables if name not in schema.index]
-        for name in unknown:
-            yield Fault(("formula",), f"unknown variable {name!r}{suggest(name, schema.index)}")
+        """Impossible terms, coefficients that are missing or do not belong."""
         wrong = list(self._reference_faults(schema))
         yield from wrong
-        if unknown or wrong:
+        if wrong:
             return
         outcome = schema[self._formula.outcome]
         if outcome.size != 2:
@@ -76,23 +82,23 @@ class Logit(Output):
                 ("formula",), f"the outcome {outcome.name!r} has {outcome.size} values, not two"
             )
         impossible = list(formula_faults(self._formula, schema))
+        if count_columns(self._formula, schema) > MAX_COLUMNS:
+            impossible.append(f"the model would have more than {MAX_COLUMNS:,} coefficients")
         for message in impossible:
             yield Fault(("formula",), message)
         if not impossible:
             yield from self._coefficient_faults(schema)
 
     def _reference_faults(self, schema: Schema) -> Iterator[Fault]:
-        for name, value in self.reference.items():
+        for name in self.reference:
             if name not in self._formula.variables[1:]:
                 hint = suggest(name, self._formula.variables[1:])
                 yield Fault(("reference", name), f"{name!r} is not a term of the formula{hint}")
-            elif name in schema.index and not schema[name].categorical:
+            elif not schema[name].categorical:
                 yield Fault(("reference", name), f"{name!r} is a quantity and has no reference")
-            elif name in schema.index and value not in schema[name].levels:
-                hint = suggest(value, schema[name].levels)
-                yield Fault(("reference", name), f"{name!r} has no value {value!r}{hint}")
 
     def _coefficient_faults(self, schema: Schema) -> Iterator[Fault]:
+        canonical = self._canonical
         expected = {canonical(column.name): column.name for column in self._columns(schema)}
         given: dict[str, str] = {}
         references = {
@@ -118,11 +124,15 @@ class Logit(Output):
             if key not in given:
                 yield Fault(("coefficients",), f"no coefficient for {name!r}; add it as published")
 
+    def _canonical(self, name: str) -> str:
+        return name if name in self._formula.variables else canonical(name)
+
     def figures(self, schema: Schema) -> tuple[Figure, ...]:
         """One per coefficient, in the order of the formula."""
-        given = {canonical(name): printed for name, printed in self.coefficients.items()}
+        given = {self._canonical(name): printed for name, printed in self.coefficients.items()}
         return tuple(
-            Figure(column.name, given[canonical(column.name)]) for column in self._columns(schema)
+            Figure(column.name, given[self._canonical(column.name)])
+            for column in self._columns(schema)
         )
 
     def lower(self, schema: Schema) -> Plan:

@@ -35,6 +35,9 @@ class HeadCount(Output):
     kind: Literal["everyone"]
     total: Printed
 
+    def mentions(self):
+        return iter(())
+
     def faults(self, schema):
         if self.total.value != schema.records:
             yield Fault(("total",), f"{self.total} is not {schema.records}")
