@@ -19,7 +19,7 @@ from evosynth.start import Source, prepare
 POPULATION = 24
 GENERATIONS = 300
 
-_BURST = 8192
+_BURST = 4096
 """Micro-mutations proposed at a time."""
 _BURSTS = 32
 _WORTHWHILE = 0.05

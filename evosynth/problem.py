@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from evosynth.contradictions import margin
 from evosynth.kernels.cells import index_cells
 from evosynth.objective import CellTable, Expansion, Plan, Smooth
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
@@ -51,6 +52,20 @@ class Problem:
         """Flat cell of every figure that is a count."""
         parts = [start + t.figures for start, t in zip(self.first_cell, self.tables, strict=True)]
         return np.concatenate([np.empty(0, np.int64), *parts])
+
+    @cached_property
+    def binding(self) -> IntArray:
+        """Tables that say more than the margins of other tables do."""
+        kept = list(range(len(self.tables)))
+        for position, table in enumerate(self.tables):
+            for other in kept:
+                finer = self.tables[other]
+                if other != position and set(table.columns) <= set(finer.columns):
+                    low, high = margin(finer, table.columns, self.schema.records)
+                    if (low >= table.low).all() and (high <= table.high).all():
+                        kept.remove(position)
+                        break
+        return np.array(kept, dtype=np.int64)
 
     @cached_property
     def size(self) -> int:

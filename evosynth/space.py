@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosynth.kernels.cells import count_cells, sum_rows
+from evosynth.kernels.moves import draw_changes
 from evosynth.problem import CellArray, JointExpansion, Problem
 from evosynth.schema import Codes, FloatArray, IntArray
 
@@ -157,24 +158,10 @@ class Space(ABC):
     def _draw(
         self, codes: Codes, first: IntArray, second: IntArray, rng: np.random.Generator
     ) -> tuple[IntArray, IntArray, IntArray, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Draw the variable and the new levels of each move; say which are swaps, drop idle ones.
-
-        Half of the moves swap one variable between two records, which keeps its margin; the
-        others replace a value, quantities mostly by a near one.
-        """
-        size = len(first)
-        swap = rng.random(size) < 0.5
-        variable: IntArray = rng.choice(self.free, size)
-        step = ~swap & (rng.random(size) < 0.5) if len(self.stepped) else np.zeros(size, bool)
-        variable[step] = rng.choice(self.stepped, int(step.sum())) if step.any() else 0
-        old: IntArray = codes[first, variable].astype(np.int64)
-        other = codes[second, variable].astype(np.int64)
-        levels = self.problem.schema.sizes[variable]
-        drawn = (rng.random(size) * levels).astype(np.int64)
-        near = old + rng.integers(1, 4, size) * np.where(rng.random(size) < 0.5, -1, 1)
-        new: IntArray = np.where(swap, other, np.where(step, np.clip(near, 0, levels - 1), drawn))
-        kept: NDArray[np.bool_] = (new != old) & ~(swap & (first == second))
-        return variable, old, new, swap, kept
+        """Draw the variable, the old and the new level of each move; say which are swaps."""
+        uniform = rng.random((len(first), 3))
+        sizes = self.problem.schema.sizes
+        return draw_changes(codes, first, second, self.free, self.stepped, sizes, uniform)
 
 
 class Types(Space):
@@ -225,8 +212,8 @@ class Types(Space):
         first, second = held[rng.integers(0, len(held), (2, size))]
         variable, old, new, swap, kept = self._draw(self.codes, first, second, rng)
         shift = (new - old) * self.strides[variable]
-        source = np.stack([first, np.where(swap, second, -1)], axis=1)[kept]
-        target = np.stack([first + shift, np.where(swap, second - shift, -1)], axis=1)[kept]
+        source = np.column_stack([first, np.where(swap, second, -1)])[kept]
+        target = np.column_stack([first + shift, np.where(swap, second - shift, -1)])[kept]
         return Moves(source, target, source, target, self.codes, self.cells)
 
     def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:

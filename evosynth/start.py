@@ -9,17 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosynth.contradictions import margin
-from evosynth.kernels.cells import rake, sum_rows
+from evosynth.kernels.cells import rake, sum_joint, sum_rows, tilt_rows
 from evosynth.kernels.design import sum_products
 from evosynth.problem import CellArray, Problem
 from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.space import Compass, Payload, Space
 
-_ROUNDS = 5
-_SWEEPS = 12
-_WRONG = 4.0
+_MOST_CELLS = 1500
+"""Cells up to which calibration is solved at once rather than in sweeps."""
+_STEPS = 30
+_SWEEPS = 60
+_LONGEST = 3.0
+"""Largest change of a weight in one step, on the log scale."""
+_WRONG = 1.0
 """Records in wrong cells, over all tables, that calibration may leave."""
-_OFF = 0.05
+_OFF = 0.01
 """Squared statistical distance that calibration may leave."""
 
 
@@ -73,11 +77,11 @@ def prepare(space: Space, start: str, rng: np.random.Generator) -> Source:
         _group(cells),
     )
     if source.calibrated:
-        for _ in range(_ROUNDS):
-            settled = _calibrate(source, weights, _SWEEPS)
-            source.compass, source.influence, source.curvature = _orient(problem, codes, weights)
-            if settled:
-                break
+        if len(problem.low) <= _MOST_CELLS:
+            _solve(source, weights)
+        else:
+            _calibrate(source, weights, _SWEEPS)
+        source.compass, source.influence, source.curvature = _orient(problem, codes, weights)
     return source
 
 
@@ -126,25 +130,46 @@ def _density(problem: Problem, codes: Codes, margins: list[FloatArray]) -> Float
     return np.asarray(np.exp(log_ratio - log_ratio.max()))
 
 
-def _calibrate(source: Source, weights: FloatArray, sweeps: int) -> bool:
-    """Move weights to the closest in entropy that meet the published statistics.
+def _solve(source: Source, weights: FloatArray) -> None:
+    """Find the weights closest in entropy that meet the published statistics.
+
+    They are weights × exp(F λ), F the indicators of all cells and the influence on all smooth
+    figures; λ by Newton's method on the dual, all at once.
+    """
+    problem = source.space.problem
+    n_cells = len(problem.low)
+    shape = (source.cells, problem.binding, n_cells, source.influence)
+    for _ in range(_STEPS):
+        sums, products = sum_joint(*shape, weights)
+        gap = -sums
+        gap[:n_cells] += np.clip(sums[:n_cells], problem.low, problem.high)
+        gap[:n_cells][np.diag(products)[:n_cells] == 0] = 0.0
+        gap[n_cells:] -= source.compass.offset
+        if np.abs(gap[:n_cells]).sum() < _WRONG and (gap[n_cells:] ** 2).sum() < _OFF:
+            break
+        ridge = 1e-8 * np.diag(np.diag(products) + np.diag(products).mean())
+        tilt = tilt_rows(*shape, np.linalg.solve(products + ridge, gap))
+        weights *= np.exp(tilt * min(1.0, _LONGEST / max(1e-300, np.abs(tilt).max())))
+        weights *= problem.schema.records / weights.sum()
+
+
+def _calibrate(source: Source, weights: FloatArray, sweeps: int) -> None:
+    """Go towards the same weights in cheap sweeps.
 
     Tables are raked one after the other; the smooth figures take a Newton step on their dual.
-    Returns whether what is left is far below what rounding to whole records adds.
     """
     problem = source.space.problem
     for _ in range(sweeps):
         residual = source.compass.offset + sum_rows(source.influence, weights)
         if len(residual):
             tilt = source.influence @ (source.curvature @ -residual)
-            weights *= np.exp(tilt * min(1.0, 2.0 / max(1e-300, np.abs(tilt).max())))
+            weights *= np.exp(tilt * min(1.0, _LONGEST / max(1e-300, np.abs(tilt).max())))
             weights *= problem.schema.records / weights.sum()
         wrong = 0.0
-        for table in range(len(problem.tables)):
+        for table in problem.binding:
             wrong += rake(weights, source.cells, table, problem.low, problem.high)
         if wrong < _WRONG and float(residual @ residual) < _OFF:
-            return True
-    return False
+            break
 
 
 def _round(weights: FloatArray, order: IntArray, total: int, rng: np.random.Generator) -> IntArray:

@@ -175,3 +175,29 @@ def test_balance_picks_the_option_that_keeps_the_sum_short():
     options = np.array([[[5.0], [-1.0]], [[3.0], [1.0]], [[-4.0], [0.5]]])
     picked = both(lattice.balance, np.array([2.0]), options)
     assert picked.tolist() == [1, 1, 0]
+
+
+def test_draw_changes_swaps_steps_and_replaces():
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 3, (50, 3)).astype(np.uint8)
+    codes[:, 1] = rng.integers(0, 20, 50)
+    first, second = rng.integers(0, 50, (2, 4000))
+    free, stepped, sizes = np.array([0, 1, 2]), np.array([1]), np.array([3, 20, 3])
+    uniform = rng.random((4000, 3))
+    variable, old, new, swap, kept = moves.draw_changes(
+        codes, first, second, free, stepped, sizes, uniform
+    )
+    np.testing.assert_array_equal(old, codes[first, variable])
+    np.testing.assert_array_equal(new[swap], codes[second, variable][swap])
+    np.testing.assert_array_equal(kept, new != old)
+    assert (new >= 0).all()
+    assert (new < sizes[variable]).all()
+    assert swap.mean() == pytest.approx(0.5, abs=0.05)
+    step = (uniform[:, 0] >= 0.5) & (uniform[:, 0] < 0.75)
+    assert set(variable[step].tolist()) == {1}
+    inner = step & (old > 3) & (old < 16)
+    assert set((new - old)[inner].tolist()) == {-3, -2, -1, 1, 2, 3}
+    replaced = uniform[:, 0] >= 0.75
+    assert set(new[replaced & (variable == 1)].tolist()) == set(range(20))
+    plain = moves.draw_changes.py_func(codes, first, second, free, stepped, sizes, uniform)
+    np.testing.assert_array_equal(new, plain[2])

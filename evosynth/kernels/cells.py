@@ -71,6 +71,55 @@ def rake(weights: Floats, cells: Integers, table: int, low: Integers, high: Inte
 
 
 @jit
+def sum_joint(
+    cells: Integers, tables: Integers, n_cells: int, rows: Floats, weights: Floats
+) -> tuple[Floats, Floats]:
+    """Weighted sums, and sums of products, of cell indicators and real features side by side.
+
+    Only the given tables count; the cells of others stay 0.
+    """
+    n_rows, width = rows.shape
+    size = n_cells + width
+    sums = np.zeros(size)
+    products = np.zeros((size, size))
+    for i in range(n_rows):
+        w = weights[i]
+        for s in range(len(tables)):
+            c = cells[i, tables[s]]
+            sums[c] += w
+            for t in range(s + 1):
+                products[c, cells[i, tables[t]]] += w
+            for j in range(width):
+                products[n_cells + j, c] += w * rows[i, j]
+        for j in range(width):
+            x = w * rows[i, j]
+            sums[n_cells + j] += x
+            for k in range(j + 1):
+                products[n_cells + j, n_cells + k] += x * rows[i, k]
+    for a in range(size):
+        for b in range(a):
+            both = products[a, b] + products[b, a]
+            products[a, b] = both
+            products[b, a] = both
+    return sums, products
+
+
+@jit
+def tilt_rows(
+    cells: Integers, tables: Integers, n_cells: int, rows: Floats, dual: Floats
+) -> Floats:
+    """Inner product of each row's indicators and features with ``dual``."""
+    n_rows, width = rows.shape
+    tilt = np.zeros(n_rows)
+    for i in range(n_rows):
+        for s in range(len(tables)):
+            tilt[i] += dual[cells[i, tables[s]]]
+        for j in range(width):
+            tilt[i] += rows[i, j] * dual[n_cells + j]
+    return tilt
+
+
+@jit
 def violation(counts: Integers, low: Integers, high: Integers) -> int:
     """How many records too many or too few, over all cells."""
     total = 0

@@ -13,16 +13,61 @@ from evosynth.kernels._jit import Flags, Floats, Integers, jit
 
 
 @jit
+def draw_changes(
+    codes: Integers,
+    first: Integers,
+    second: Integers,
+    free: Integers,
+    stepped: Integers,
+    sizes: Integers,
+    uniform: Floats,
+) -> tuple[Integers, Integers, Integers, Flags, Flags]:
+    """Draw what each move changes: the variable, its old and new level, and whether it is a swap.
+
+    Half of the moves swap one variable between two records, which keeps its margin; the others
+    replace a value, half of these that of a quantity by one up to three steps away. The last
+    array tells which moves change anything.
+    """
+    size = len(first)
+    variable = np.empty(size, dtype=np.int64)
+    old = np.empty(size, dtype=np.int64)
+    new = np.empty(size, dtype=np.int64)
+    swap = np.zeros(size, dtype=np.bool_)
+    kept = np.zeros(size, dtype=np.bool_)
+    for m in range(size):
+        what, which, where = uniform[m]
+        step = 0.5 <= what < 0.75 and len(stepped) > 0
+        choice = stepped if step else free
+        v = choice[int(which * len(choice))]
+        variable[m] = v
+        old[m] = codes[first[m], v]
+        if what < 0.5:
+            swap[m] = True
+            new[m] = codes[second[m], v]
+        elif step:
+            shift = int(where * 6.0) - 3
+            new[m] = min(max(old[m] + shift + (shift >= 0), 0), sizes[v] - 1)
+        else:
+            new[m] = int(where * sizes[v])
+        kept[m] = new[m] != old[m]
+    return variable, old, new, swap, kept
+
+
+@jit
 def _shift(
-    cells: Integers, row: int, sign: int, counts: Integers, low: Integers, high: Integers
+    cells: Integers, source: int, target: int, counts: Integers, low: Integers, high: Integers
 ) -> int:
-    """Add or take one record of a row in every table; return the change in violation."""
+    """Move one record from a row to another in every table; return the change in violation."""
     change = 0
     for t in range(cells.shape[1]):
-        c = cells[row, t]
-        before = max(0, low[c] - counts[c], counts[c] - high[c])
-        counts[c] += sign
-        change += max(0, low[c] - counts[c], counts[c] - high[c]) - before
+        a, b = cells[source, t], cells[target, t]
+        if a != b:
+            change -= max(0, low[a] - counts[a], counts[a] - high[a])
+            change -= max(0, low[b] - counts[b], counts[b] - high[b])
+            counts[a] -= 1
+            counts[b] += 1
+            change += max(0, low[a] - counts[a], counts[a] - high[a])
+            change += max(0, low[b] - counts[b], counts[b] - high[b])
     return change
 
 
@@ -62,8 +107,7 @@ def accept_moves(
         delta[:] = 0.0
         change = 0.0
         for k in range(members):
-            change += _shift(cells, row_from[m, k], -1, counts, low, high)
-            change += _shift(cells, row_to[m, k], 1, counts, low, high)
+            change += _shift(cells, row_from[m, k], row_to[m, k], counts, low, high)
             for j in range(n_figures):
                 delta[j] += influence[row_to[m, k], j] - influence[row_from[m, k], j]
         for j in range(n_figures):
@@ -78,8 +122,7 @@ def accept_moves(
                     stock[slot_to[m, k]] += 1
         else:
             for k in range(members):
-                _shift(cells, row_from[m, k], 1, counts, low, high)
-                _shift(cells, row_to[m, k], -1, counts, low, high)
+                _shift(cells, row_to[m, k], row_from[m, k], counts, low, high)
     return made
 
 
