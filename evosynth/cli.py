@@ -200,15 +200,14 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _report(found: pd.DataFrame, quiet: bool) -> None:
     """Say how many figures are exact, and list those that are not, worst first."""
+    from evosynth.printed import half_units
+
     missed = found[~found["exact"]].copy()
     if not quiet or len(missed):
         done = f"{len(found) - len(missed)} of {len(found)}"
         print(f"{done} published figures reproduced exactly as printed.")
     if len(missed):
-        missed["off"] = [
-            f"{abs(value):.3g} half-units" if value == value else ""
-            for value in missed["half_units"]
-        ]
+        missed["off"] = [half_units(v) if v == v else "" for v in missed["half_units"]]
         missed = missed.sort_values("half_units", key=abs, ascending=False, na_position="first")
         rows = missed.head(_SHOWN).to_dict("records")
         _table(rows, ["output", "figure", "published", "reproduced", "off"])

@@ -10,6 +10,7 @@ the number of workers changes nothing.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -147,12 +148,13 @@ def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -
     distance = toolbox.appraise(contender)
     if toolbox.rank(contender, distance) < toolbox.rank(state.best, state.distance):
         state.best, state.distance = contender, distance
+    worst = float(np.abs(state.distance).max(initial=0.0))
     state.log.record(
         generation=state.generation,
         best=state.population[0].loss,
         mean=float(np.mean([candidate.loss for candidate in state.population])),
         exact=int(state.exact.sum()),
-        worst=float(np.abs(state.distance).max(initial=0.0)),
+        worst=worst if math.isfinite(worst) else None,
         alike=float(toolbox.alike(state.population)),
     )
 

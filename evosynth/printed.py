@@ -16,6 +16,12 @@ _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?", re.ASCII)
 _LONGEST = 40
 
 
+def half_units(distance: float) -> str:
+    """Say a distance in half-units of a last printed digit as people read numbers."""
+    size = abs(distance)
+    return f"{size:,.0f} half-units" if size >= 100 else f"{size:.3g} half-units"
+
+
 @dataclass(frozen=True)
 class Printed:
     """A number as it stands in print: ``-0.0650`` has four decimals.

@@ -8,6 +8,8 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
+from evosynth.printed import half_units
+
 if TYPE_CHECKING:
     from evosynth.synthesis import Progress
 
@@ -24,7 +26,8 @@ class Display(Protocol):
 
 def describe(now: Progress) -> str:
     """Tell the generation, the figures exact of all, the worst figure and the time."""
-    worst = f", worst {now.worst} ({now.distance:.3g} half-units off)" if now.worst else ""
+    off = "not estimable yet" if now.distance is None else f"{half_units(now.distance)} off"
+    worst = f", worst {now.worst} ({off})" if now.worst else ""
     return (
         f"generation {now.generation}: {now.exact} of {now.figures} figures exact"
         f"{worst}, {now.seconds:.1f} s"

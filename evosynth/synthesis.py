@@ -39,8 +39,8 @@ class Progress:
     figures: int
     worst: str
     """The figure that is farthest off; empty when all are exact."""
-    distance: float
-    """How far it is off, in half-units of its last printed digit."""
+    distance: float | None
+    """How far it is off, in half-units of its last printed digit; ``None`` if not estimable."""
     seconds: float
 
 
@@ -176,7 +176,8 @@ def _progress(state: Evolution, labels: list[str], seconds: float) -> Progress:
     at = int(size.argmax())
     done = int(state.exact.sum())
     worst = "" if done == len(size) else labels[at]
-    return Progress(state.generation, done, len(size), worst, float(size[at]), seconds)
+    distance = float(size[at]) if np.isfinite(size[at]) else None
+    return Progress(state.generation, done, len(size), worst, distance, seconds)
 
 
 @contextmanager
