@@ -86,7 +86,7 @@ def main() -> None:
         given,
         "The founding experiments",
         "Every figure as recomputed from the written `data.csv` and printed in the written "
-        "`verification.csv`. Seconds are those of the search in a warm process, one worker per core. "
+        "`verification.csv`. Seconds are those of the search in a warm process, a worker per core. "
         "Records in common: share of identical records between the data of two seeds, as "
         f"multisets, mean over {given.pairs} random pairs; beside it, the same for independent "
         "random samples of the distribution that the search starts from.",

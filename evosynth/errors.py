@@ -24,6 +24,10 @@ class EvosynthError(Exception):
     """Root of every error that evosynth raises on purpose."""
 
 
+class SizeError(EvosynthError):
+    """A problem too large to search in the memory of an ordinary machine."""
+
+
 class DataError(EvosynthError):
     """A data file that cannot be read or does not fit the spec."""
 

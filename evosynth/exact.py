@@ -17,6 +17,9 @@ from evosynth.space import Payload, Space, choose_space
 from evosynth.start import Source, prepare
 
 POPULATION = 24
+_LEAST_POPULATION = 4
+_MOST_BYTES = 2**30
+"""Memory for the candidates of one generation and their children."""
 GENERATIONS = 300
 
 _BURST = 4096
@@ -44,6 +47,12 @@ class Exact:
         """Choose how to hold candidates and prepare what they are drawn from."""
         space = choose_space(problem)
         return cls(problem, space, prepare(space, start, np.random.default_rng((seed, 0))))
+
+    @property
+    def population(self) -> int:
+        """Number of candidates: as usual, or as many as fit into memory."""
+        fit = _MOST_BYTES // (2 * self.space.bytes)
+        return max(_LEAST_POPULATION, min(POPULATION, fit))
 
     def toolbox(self) -> base.Toolbox:
         """Register the operators with DEAP."""

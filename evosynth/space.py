@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosynth.errors import SizeError
 from evosynth.kernels.cells import count_cells, sum_rows
 from evosynth.kernels.moves import draw_changes
 from evosynth.problem import CellArray, JointExpansion, Problem
@@ -21,8 +22,11 @@ from evosynth.schema import Codes, FloatArray, IntArray
 
 MAX_TYPES = 1_000_000
 FEW_TYPES = 65_536
+MAX_VALUES = 400_000_000
+"""Values (records × variables) that a candidate may hold one by one."""
 _POOL_FACTOR = 4
 _POOL_LEAST = 20_000
+_POOL_MOST = 400_000
 
 Payload = NDArray[Any]
 """What a candidate consists of: counts by type (int32), or coded records."""
@@ -103,6 +107,11 @@ class Space(ABC):
         quantities = [i for i, v in enumerate(problem.schema.variables) if not v.categorical]
         self.stepped = np.array([i for i in quantities if sizes[i] > 2], dtype=np.int64)
 
+    @property
+    @abstractmethod
+    def bytes(self) -> int:
+        """Memory that a candidate takes."""
+
     @abstractmethod
     def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
         """Rows to draw candidates from, weighted so that variables are independent."""
@@ -174,6 +183,11 @@ class Types(Space):
         self.codes: Codes = np.ascontiguousarray(grid.reshape(len(schema.sizes), -1).T)
         self.cells = problem.cells(self.codes)
         self.strides = np.append(np.cumprod(schema.sizes[:0:-1])[::-1], 1)
+
+    @property
+    def bytes(self) -> int:
+        """One count per type."""
+        return 4 * len(self.codes)
 
     def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
         """All types, by their probability."""
@@ -247,10 +261,16 @@ class Types(Space):
 class Records(Space):
     """Candidates are coded records, one row each."""
 
+    @property
+    def bytes(self) -> int:
+        """One level per value."""
+        schema = self.problem.schema
+        return schema.records * len(schema.variables) * schema.dtype.itemsize
+
     def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
         """Draw rows, several times as many as records."""
         schema = self.problem.schema
-        size = max(_POOL_LEAST, _POOL_FACTOR * schema.records)
+        size = min(max(_POOL_LEAST, _POOL_FACTOR * schema.records), _POOL_MOST)
         columns = [rng.choice(len(share), size, p=share).astype(schema.dtype) for share in margins]
         return np.stack(columns, axis=1), np.ones(size)
 
@@ -320,5 +340,12 @@ class Records(Space):
 def choose_space(problem: Problem) -> Space:
     """Types when there are few, or no more than records; records otherwise."""
     n_types = float(np.prod(problem.schema.sizes, dtype=np.float64))
-    few = n_types <= FEW_TYPES or n_types <= min(MAX_TYPES, problem.schema.records)
-    return Types(problem) if few else Records(problem)
+    if n_types <= FEW_TYPES or n_types <= min(MAX_TYPES, problem.schema.records):
+        return Types(problem)
+    if problem.schema.records * len(problem.schema.variables) > MAX_VALUES:
+        raise SizeError(
+            f"{problem.schema.records:,} records of {len(problem.schema.variables)} variables with "
+            f"{n_types:,.0f} possible combinations of values are too many to search; declare fewer "
+            f"records, or variables with fewer values (up to {MAX_TYPES:,} combinations)"
+        )
+    return Records(problem)

@@ -138,7 +138,7 @@ def synthesize(
         size, most = classic.POPULATION, classic.GENERATIONS
     else:
         chosen = exact.Exact.of(problem, spec.start, seed)
-        size, most = exact.POPULATION, exact.GENERATIONS
+        size, most = chosen.population, exact.GENERATIONS
     limits = Limits(most if generations is None else generations, time, workers)
     state = checkpoint.load(Path(resume), spec, seed, strategy) if resume is not None else None
     # Workers are threads already, and a sum must not depend on how many cores there are.

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from cases import FOUNDING, problem_of, random_codes, small, spaces
 
-from evosynth.exact import Exact
+from evosynth.errors import SizeError
+from evosynth.exact import POPULATION, Exact
 from evosynth.space import Records, Types, choose_space
 from evosynth.spec import load
 from evosynth.start import prepare
@@ -103,15 +104,28 @@ def test_apply_backwards_undoes_apply_forwards(tmp_path):
     np.testing.assert_array_equal(space.apply(there, moves, -times), payload)
 
 
-def test_the_founding_spec_is_held_as_types_and_a_wide_one_as_records(tmp_path):
-    assert isinstance(choose_space(problem_of(load(FOUNDING[1]))), Types)
-    variables = "\n".join(f"  V{i}: {{integer: [1, 20]}}" for i in range(9))
-    text = f"""\
-records: 50
+def wide(records, quantities):
+    variables = "\n".join(f"  V{i}: {{integer: [1, 20]}}" for i in range(quantities))
+    return f"""\
+records: {records}
 variables:
   Y: {{categories: {{0: "No", 1: "Yes"}}}}
 {variables}
 outputs:
-  - {{kind: frequencies, of: Y, counts: {{0: 20, 1: 30}}}}
+  - {{kind: frequencies, of: Y, proportions: {{0: 0.4, 1: 0.6}}}}
 """
-    assert isinstance(choose_space(problem_of(small(tmp_path, text))), Records)
+
+
+def test_the_founding_spec_is_held_as_types_and_a_wide_one_as_records(tmp_path):
+    assert isinstance(choose_space(problem_of(load(FOUNDING[1]))), Types)
+    assert isinstance(choose_space(problem_of(small(tmp_path, wide(50, 9)))), Records)
+
+
+def test_large_problems_keep_fewer_candidates_and_huge_ones_are_refused(tmp_path):
+    few = problem_of(small(tmp_path, wide(20_000_000, 9)))
+    space = choose_space(few)
+    strategy = Exact(few, space, None)
+    assert 4 <= strategy.population < POPULATION
+    assert (strategy.population - 4) * 2 * space.bytes <= 2**30
+    with pytest.raises(SizeError, match="100,000,000 records of 10 variables"):
+        choose_space(problem_of(small(tmp_path, wide(100_000_000, 9))))
