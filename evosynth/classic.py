@@ -109,9 +109,9 @@ class Classic:
             total += weight * float(np.where(np.isinf(squared), _NOT_ESTIMABLE, squared).mean())
         return (total,)
 
-    def finish(self, leader: Candidate, rng: np.random.Generator) -> Candidate:
-        """Nothing is done to the leader."""
-        return leader
+    def finish(self, population: list[Candidate], rng: np.random.Generator) -> Candidate:
+        """Hand over the leader as it is."""
+        return population[0]
 
     def appraise(self, candidate: Candidate) -> FloatArray:
         """Distance of every figure from its target in half-widths: counts first, then the rest."""

@@ -1,7 +1,7 @@
 """The evolutionary loop: (μ + λ), elitist, driven by a DEAP toolbox.
 
 A strategy registers its operators: ``draw``, ``select``, ``mate``, ``mutate``, ``evaluate`` and
-``survive`` as usual, ``finish`` for what is done to the leader of a generation, ``appraise`` for
+``survive`` as usual, ``finish`` for what is made of a generation in the end, ``appraise`` for
 its distance from print, ``rank`` to tell which candidate is the one to hand over (the smaller
 the better), ``alike`` for the share of records that candidates have in common.
 Every random draw comes from a generator seeded with (seed, generation, number of the child), so
@@ -143,8 +143,8 @@ def _judged(toolbox: base.Toolbox, candidate: Candidate) -> Candidate:
 
 
 def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -> None:
-    """Polish the leader, keep it if it is the closest so far, and log the generation."""
-    contender = _judged(toolbox, toolbox.finish(state.population[0], rng))
+    """Polish, keep the outcome if it is the first in rank so far, and log the generation."""
+    contender = _judged(toolbox, toolbox.finish(state.population, rng))
     distance = toolbox.appraise(contender)
     if toolbox.rank(contender, distance) < toolbox.rank(state.best, state.distance):
         state.best, state.distance = contender, distance

@@ -30,6 +30,7 @@ _WORTHWHILE = 0.05
 _HEAT = 0.02
 _CROSSED = 0.3
 _ROUNDS = 6
+_POLISHED = 4
 _NEAR = 1e-3
 """Squared statistical distance per figure below which polishing is worth trying."""
 
@@ -120,13 +121,21 @@ class Exact:
         wrong = violation(candidate.cells, self.problem.low, self.problem.high)
         return (wrong + float(candidate.residual @ candidate.residual),)
 
-    def finish(self, leader: Candidate, rng: np.random.Generator) -> Candidate:
-        """Polish the leader once its tables are exact and its figures near."""
-        wrong = violation(leader.cells, self.problem.low, self.problem.high)
-        distance = float(leader.residual @ leader.residual)
-        if wrong or distance > _NEAR * len(leader.residual):
-            return leader
-        return self.candidate(polish(self.space, leader.payload, rng, _ROUNDS))
+    def finish(self, population: list[Candidate], rng: np.random.Generator) -> Candidate:
+        """Polish the best few whose tables are exact and whose figures are near."""
+        best, rank = population[0], self.rank(population[0], self.appraise(population[0]))
+        for candidate in population[:_POLISHED]:
+            wrong = violation(candidate.cells, self.problem.low, self.problem.high)
+            distance = float(candidate.residual @ candidate.residual)
+            if wrong or distance > _NEAR * len(candidate.residual):
+                continue
+            found = self.candidate(polish(self.space, candidate.payload, rng, _ROUNDS))
+            reached = self.rank(found, self.appraise(found))
+            if reached < rank:
+                best, rank = found, reached
+            if rank[0] == 0:
+                break
+        return best
 
     def appraise(self, candidate: Candidate) -> FloatArray:
         """Distance of every figure from its target in half-widths: counts first, then the rest."""

@@ -27,6 +27,10 @@ _SCALE = 2.0
 _TRIES = 100
 _NOISE = 0.2
 _CHOICE = 4
+_PROPOSED = 18
+_KEPT = 6
+_SCARCE = 4
+"""Records per move of a pool below which only fine moves are worth trying."""
 _MOST_SWAPS = 400_000
 
 
@@ -40,15 +44,17 @@ def measure(problem: Problem, codes: Codes, counts: IntArray) -> FloatArray:
 def polish(space: Space, payload: Payload, rng: np.random.Generator, rounds: int) -> Payload:
     """Try to land a candidate whose tables are exact; return the best that was seen."""
     best, least = payload, _worst(space, payload)
+    few = min(400, 100 + 10 * space.problem.size)
+    scarce = space.problem.schema.records < _SCARCE * few
     for attempt in range(rounds):
         if least < PRINTS:
             break
         start = best
-        size = min(400, 100 + 10 * space.problem.size) * (4 + min(attempt, 8)) // 4
-        moves, reach = _pool(space, start, 6 * size, rng)
+        size = few * (4 + min(attempt, 8)) // 4
+        fine = scarce or attempt % 2 == 1
+        moves, effects, reach, residual = _pool(space, start, size, fine, rng)
         if len(moves) == 0:
-            break
-        residual, effects = _effects(space, start, moves)
+            continue
         chosen = _choose(effects, residual, reach, size, rng)
         moves = moves.subset(chosen)
         for times in _solve(effects[chosen], residual, reach[chosen], rng):
@@ -82,16 +88,30 @@ def _effects(space: Space, payload: Payload, moves: Moves) -> tuple[FloatArray, 
 
 
 def _pool(
-    space: Space, payload: Payload, size: int, rng: np.random.Generator
-) -> tuple[Moves, FloatArray]:
-    """Find moves on disjoint records that leave the tables alone, and the reach of each."""
+    space: Space, payload: Payload, size: int, fine: bool, rng: np.random.Generator
+) -> tuple[Moves, FloatArray, FloatArray, FloatArray]:
+    """Find moves on disjoint records that leave the tables alone.
+
+    Returns them with their effects, the reach of each, and the residual. Where records are scarce
+    the moves must be no larger than the way that is left: ``fine`` takes those first whose effects
+    are of the size at which ``size`` of them just cover it.
+    """
     stock = space.stock(payload)
-    moves = space.propose(payload, 3 * size, rng)
+    moves = space.propose(payload, _PROPOSED * size, rng, rare=True)
+    if fine and len(moves):
+        residual, effects = _effects(space, payload, moves)
+        needed = 2 * (np.abs(residual) + 3) / np.sqrt(min(size, len(stock)))
+        extent = np.sqrt(((effects / needed) ** 2).mean(axis=1))
+        unfit = np.abs(np.log(np.maximum(extent, 1e-9))) + rng.exponential(0.3, len(moves))
+        moves = moves.subset(np.argsort(unfit))
     taken = np.zeros(len(stock), dtype=np.bool_)
     chosen, reach = pick_neutral(
         moves.slot_from, moves.slot_to, moves.row_from, moves.row_to, moves.cells, stock, taken
     )
-    return moves.subset(chosen), reach[chosen]
+    kept = np.flatnonzero(chosen)[: _KEPT * size]
+    moves = moves.subset(kept)
+    residual, effects = _effects(space, payload, moves)
+    return moves, effects, reach[kept], residual
 
 
 def _choose(

@@ -129,8 +129,10 @@ class Space(ABC):
         """Count the records that can still be moved, by slot."""
 
     @abstractmethod
-    def propose(self, payload: Payload, size: int, rng: np.random.Generator) -> Moves:
-        """Draw about ``size`` moves at random."""
+    def propose(
+        self, payload: Payload, size: int, rng: np.random.Generator, rare: bool = False
+    ) -> Moves:
+        """Draw about ``size`` moves at random; ``rare``: more of records with rare values."""
 
     @abstractmethod
     def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:
@@ -163,6 +165,22 @@ class Space(ABC):
     def guide(self, moves: Moves, compass: Compass, pool: FloatArray) -> FloatArray:
         """Whitened influence of the rows that moves refer to."""
         return compass.influence(moves.codes)
+
+    def _rows(
+        self, codes: Codes, size: int, rng: np.random.Generator, rare: bool
+    ) -> tuple[IntArray, IntArray]:
+        """Draw pairs of rows: all alike, or so that every value of a variable is as likely."""
+        if not rare:
+            first, second = rng.integers(0, len(codes), (2, size))
+            return first, second
+        weight = np.zeros(len(codes))
+        for column in self.free:
+            levels = codes[:, column]
+            found = np.bincount(levels)
+            weight += (1.0 / (np.count_nonzero(found) * np.maximum(found, 1)))[levels]
+        running = np.cumsum(weight)
+        first, second = np.searchsorted(running, rng.random((2, size)) * running[-1])
+        return np.minimum(first, len(codes) - 1), np.minimum(second, len(codes) - 1)
 
     def _draw(
         self, codes: Codes, first: IntArray, second: IntArray, rng: np.random.Generator
@@ -220,10 +238,12 @@ class Types(Space):
         """Return the counts themselves."""
         return payload
 
-    def propose(self, payload: Payload, size: int, rng: np.random.Generator) -> Moves:
-        """Pick types that occur, rare ones as often as common ones."""
+    def propose(
+        self, payload: Payload, size: int, rng: np.random.Generator, rare: bool = False
+    ) -> Moves:
+        """Pick types that occur, however often they do."""
         held = np.flatnonzero(payload)
-        first, second = held[rng.integers(0, len(held), (2, size))]
+        first, second = (held[rows] for rows in self._rows(self.codes[held], size, rng, rare))
         variable, old, new, swap, kept = self._draw(self.codes, first, second, rng)
         shift = (new - old) * self.strides[variable]
         source = np.column_stack([first, np.where(swap, second, -1)])[kept]
@@ -286,9 +306,11 @@ class Records(Space):
         """One of each record."""
         return np.ones(len(payload), dtype=np.int32)
 
-    def propose(self, payload: Payload, size: int, rng: np.random.Generator) -> Moves:
-        """Pick records at random."""
-        first, second = rng.integers(0, len(payload), (2, size))
+    def propose(
+        self, payload: Payload, size: int, rng: np.random.Generator, rare: bool = False
+    ) -> Moves:
+        """Pick records."""
+        first, second = self._rows(payload, size, rng, rare)
         variable, old, new, swap, kept = self._draw(payload, first, second, rng)
         first, second, variable = first[kept], second[kept], variable[kept]
         old, new, swap = old[kept], new[kept], swap[kept]

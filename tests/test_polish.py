@@ -9,7 +9,7 @@ from cases import FOUNDING, problem_of, small, spaces
 from evosynth.evolve import Limits, evolve
 from evosynth.exact import POPULATION, Exact
 from evosynth.kernels.cells import count_cells
-from evosynth.polish import PRINTS, _effects, _pool, measure, polish
+from evosynth.polish import PRINTS, _pool, measure, polish
 from evosynth.space import Records, Types
 from evosynth.spec import load
 from evosynth.start import prepare
@@ -20,7 +20,7 @@ def near(problem, space):
     source = prepare(space, "calibrated", np.random.default_rng(0))
     strategy = Exact(problem, space, source)
     toolbox = strategy.toolbox()
-    toolbox.register("finish", lambda leader, rng: leader)
+    toolbox.register("finish", lambda population, rng: population[0])
     state, _ = evolve(toolbox, 1, POPULATION, Limits(3), lambda state: False)
     return state.population[0].payload
 
@@ -43,13 +43,14 @@ def test_polish_lands_every_coefficient_and_leaves_the_tables_alone(space_kind):
     )
 
 
-def test_effects_of_moves_add_up_exactly_in_the_expansion(tmp_path):
+@pytest.mark.parametrize("fine", [False, True])
+def test_effects_of_moves_add_up_exactly_in_the_expansion(tmp_path, fine):
     problem = problem_of(small(tmp_path))
     for space in spaces(problem):
         source = prepare(space, "calibrated", np.random.default_rng(0))
         payload = source.draw(np.random.default_rng(1))
-        moves, reach = _pool(space, payload, 200, np.random.default_rng(2))
-        residual, effects = _effects(space, payload, moves)
+        moves, effects, reach, residual = _pool(space, payload, 40, fine, np.random.default_rng(2))
+        assert len(moves) > 20
         codes, counts = space.rows(payload)
         expansion = problem.expand(codes, counts.astype(float))
         times = reach[:, 1].astype(np.int64)
