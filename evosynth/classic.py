@@ -3,7 +3,8 @@
 Twenty-four candidates drawn uniformly; binary tournaments; no crossover; every value replaced with
 a small probability, which falls as generations pass, by a draw from its variable's univariate
 distribution; the best of parents and children survive; the loss is the weighted sum over outputs
-of the mean squared error of their figures, counts taken as proportions.
+of the mean squared error of their figures. Where the paper is silent this follows its published
+code: tables count as proportions, and a coefficient that is not estimable has a squared error of 1.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from evosynth.polish import measure
 from evosynth.problem import Problem
 from evosynth.schema import FloatArray
 from evosynth.space import Payload, Records
+from evosynth.start import univariate
 
 POPULATION = 24
 GENERATIONS = 2000
@@ -29,7 +31,7 @@ _RATES = (0.01, 0.005, 0.001, 0.0005, 0.0001, 0.00005, 0.00001, 0.000005)
 _STAGE = 250
 """Generations in a stage."""
 _NOT_ESTIMABLE = 1.0
-"""Squared error of a coefficient that a candidate does not identify."""
+"""Squared error of a coefficient that a candidate does not identify, as in the paper's code."""
 
 
 @dataclass
@@ -40,11 +42,15 @@ class Classic:
     space: Records
     plans: tuple[Plan, ...]
     weights: tuple[float, ...]
+    margins: list[FloatArray]
+    """Univariate distribution of each variable: published, or assumed in the spec."""
 
     @classmethod
     def of(cls, problem: Problem, plans: tuple[Plan, ...], weights: tuple[float, ...]) -> Classic:
         """Candidates are held as records, as in the paper."""
-        return cls(problem, Records(problem), plans, weights)
+        columns = range(len(problem.schema.variables))
+        margins = [univariate(problem, column) for column in columns]
+        return cls(problem, Records(problem), plans, weights, margins)
 
     def toolbox(self) -> base.Toolbox:
         """Register the operators with DEAP."""
@@ -84,9 +90,9 @@ class Classic:
         rate = _RATES[min((generation - 1) // _STAGE, len(_RATES) - 1)]
         payload = child.payload.copy()
         hit = rng.random(payload.shape) < rate
-        for column, variable in enumerate(self.problem.schema.variables):
+        for column, share in enumerate(self.margins):
             rows = np.flatnonzero(hit[:, column])
-            payload[rows, column] = rng.choice(variable.size, len(rows), p=variable.proportions)
+            payload[rows, column] = rng.choice(len(share), len(rows), p=share)
         return self.candidate(payload)
 
     def evaluate(self, candidate: Candidate) -> tuple[float]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from evosynth.spec import Spec
 
-EXACT, MISSED, BAD = 0, 1, 2
+EXACT, MISSED, BAD, INTERRUPTED = 0, 1, 2, 130
 _SHOWN = 20
 
 
@@ -36,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except EvosynthError as error:
         print(error, file=sys.stderr)
         return BAD
+    except KeyboardInterrupt:
+        print("Interrupted; nothing was written.", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BAD
@@ -63,7 +66,9 @@ def _parser() -> argparse.ArgumentParser:
         "--workers", type=_positive, metavar="W", help="threads (default: all cores); same result"
     )
     run.add_argument("--time", type=_seconds, metavar="S", help="stop the search after S seconds")
-    run.add_argument("--generations", type=_natural, metavar="G", help="stop after G generations")
+    run.add_argument(
+        "--generations", type=_natural, metavar="G", help="stop after G (more) generations"
+    )
     run.add_argument("--resume", action="store_true", help="go on with an unfinished run in DIR")
     run.add_argument("--force", action="store_true", help="replace the results in DIR")
     how = run.add_mutually_exclusive_group()
@@ -179,7 +184,7 @@ def _run(options: argparse.Namespace) -> int:
     else:
         _report(result.verification, options.quiet)
         if not result.exact:
-            print(f"The search stopped early: {result.reason}; --resume goes on with it.")
+            print(f"The search stopped: {result.reason}. --resume goes on from there.")
         if not options.quiet:
             print(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
     return EXACT if result.exact else MISSED

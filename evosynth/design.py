@@ -14,7 +14,7 @@ from evosynth.kernels.design import fill_design
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
 
 INTERCEPT = "Intercept"
-MAX_COLUMNS = 10_000
+MAX_COLUMNS = 1_000
 _INTERCEPTS = {"intercept", "(intercept)", "constant", "const", "_cons", "cons"}
 
 

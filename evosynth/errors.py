@@ -11,7 +11,7 @@ Path = tuple[str | int, ...]
 MOST_LINES = 100
 LONGEST = 80
 _MOST_NAMES = 12
-_MOST_COMPARED = 1000
+_MOST_COMPARED = 200
 
 
 def shown(text: str) -> str:

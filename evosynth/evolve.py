@@ -24,6 +24,9 @@ from evosynth.polish import PRINTS
 from evosynth.schema import FloatArray, IntArray
 from evosynth.space import Payload
 
+_STREAM = 1
+"""Marks the random numbers of the loop; a last part other than 0 keeps streams apart."""
+
 
 class Loss(base.Fitness):  # type: ignore[misc]
     """One number, the smaller the better."""
@@ -101,7 +104,7 @@ def evolve(
     begun = time.monotonic()
 
     def generator(generation: int, child: int) -> np.random.Generator:
-        return np.random.default_rng((seed, generation, child))
+        return np.random.default_rng((seed, generation, child, _STREAM))
 
     with ThreadPoolExecutor(limits.workers) as pool:
         spread = pool.map if limits.workers > 1 else map
@@ -110,13 +113,14 @@ def evolve(
             population = toolbox.survive(list(drawn), size)
             state = Evolution(population, population[0], toolbox.appraise(population[0]))
             _finish(toolbox, state, generator(0, size))
+        last = state.generation + limits.generations
         while True:
             stop = watch(state)
             if state.exact.all():
                 return state, "every figure is exact"
             if stop:
                 return state, "interrupted"
-            if state.generation >= limits.generations:
+            if state.generation >= last:
                 return state, "generation limit"
             if limits.seconds is not None and time.monotonic() - begun >= limits.seconds:
                 return state, "time limit"
@@ -163,7 +167,7 @@ def keep_best(candidates: list[Candidate], size: int) -> list[Candidate]:
     """Keep the best, equal ones once: DEAP's elitist selection on what is distinct."""
     distinct: list[Candidate] = []
     for candidate in tools.selBest(candidates, len(candidates)):
-        if not any(candidate.same(other) for other in distinct[-3:]):
+        if not any(candidate.same(other) for other in distinct):
             distinct.append(candidate)
         if len(distinct) == size:
             return distinct

@@ -22,6 +22,8 @@ _MOST_BYTES = 2**30
 """Memory for the candidates of one generation and their children."""
 GENERATIONS = 300
 
+_STREAM = 2
+"""Marks the random numbers of the start."""
 _BURST = 4096
 """Micro-mutations proposed at a time."""
 _BURSTS = 32
@@ -47,7 +49,7 @@ class Exact:
     def of(cls, problem: Problem, start: str, seed: int) -> Exact:
         """Choose how to hold candidates and prepare what they are drawn from."""
         space = choose_space(problem)
-        return cls(problem, space, prepare(space, start, np.random.default_rng((seed, 0))))
+        return cls(problem, space, prepare(space, start, np.random.default_rng((seed, _STREAM))))
 
     @property
     def population(self) -> int:

@@ -72,8 +72,8 @@ class Smooth(Protocol):
         """Half a unit of the last printed digit of each."""
 
     @property
-    def outcome(self) -> int:
-        """Column of the variable that `log_density` explains."""
+    def outcome(self) -> int | None:
+        """Column of the variable that `log_density` explains, if it explains any."""
 
     def log_density(self, codes: Codes) -> FloatArray:
         """Log probability of each record's outcome given its other variables, as published."""

@@ -109,9 +109,10 @@ def _pool(
         moves.slot_from, moves.slot_to, moves.row_from, moves.row_to, moves.cells, stock, taken
     )
     kept = np.flatnonzero(chosen)[: _KEPT * size]
-    moves = moves.subset(kept)
+    moves, reach = moves.subset(kept), reach[kept]
     residual, effects = _effects(space, payload, moves)
-    return moves, effects, reach[kept], residual
+    useful = np.flatnonzero((effects != 0.0).any(axis=1))
+    return moves.subset(useful), effects[useful], reach[useful], residual
 
 
 def _choose(

@@ -74,6 +74,8 @@ class Printed:
 
         The pair is empty (low > high) when no count does.
         """
+        if self.text.startswith("-"):
+            return 1, 0
         low = max(0, math.ceil((self.value - self.half_width) * total - 1e-6))
         high = min(total, math.floor((self.value + self.half_width) * total + 1e-6))
         while low <= high and not self.prints(low / total):

@@ -22,8 +22,9 @@ from evosynth.schema import Codes, FloatArray, IntArray
 
 MAX_TYPES = 1_000_000
 FEW_TYPES = 65_536
-MAX_VALUES = 400_000_000
-"""Values (records × variables) that a candidate may hold one by one."""
+MAX_BYTES = 500_000_000
+"""Memory that one candidate held as records may take while it is measured."""
+_FIGURE_BYTES = 24
 _POOL_FACTOR = 4
 _POOL_LEAST = 20_000
 _POOL_MOST = 400_000
@@ -197,10 +198,14 @@ class Types(Space):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         schema = problem.schema
-        grid = np.indices(tuple(schema.sizes), dtype=schema.dtype)
-        self.codes: Codes = np.ascontiguousarray(grid.reshape(len(schema.sizes), -1).T)
-        self.cells = problem.cells(self.codes)
         self.strides = np.append(np.cumprod(schema.sizes[:0:-1])[::-1], 1)
+        position = np.arange(int(np.prod(schema.sizes)))
+        levels = [
+            (position // stride % size).astype(schema.dtype)
+            for stride, size in zip(self.strides, schema.sizes, strict=True)
+        ]
+        self.codes: Codes = np.stack(levels, axis=1)
+        self.cells = problem.cells(self.codes)
 
     @property
     def bytes(self) -> int:
@@ -280,6 +285,16 @@ class Types(Space):
 
 class Records(Space):
     """Candidates are coded records, one row each."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        schema = problem.schema
+        if schema.records * (len(schema.variables) + _FIGURE_BYTES * problem.size) > MAX_BYTES:
+            raise SizeError(
+                f"{schema.records:,} records of {len(schema.variables)} variables are too many to "
+                "search one by one; declare fewer records, or variables with fewer values (up to "
+                f"{MAX_TYPES:,} combinations, not more than records)"
+            )
 
     @property
     def bytes(self) -> int:
@@ -364,10 +379,4 @@ def choose_space(problem: Problem) -> Space:
     n_types = float(np.prod(problem.schema.sizes, dtype=np.float64))
     if n_types <= FEW_TYPES or n_types <= min(MAX_TYPES, problem.schema.records):
         return Types(problem)
-    if problem.schema.records * len(problem.schema.variables) > MAX_VALUES:
-        raise SizeError(
-            f"{problem.schema.records:,} records of {len(problem.schema.variables)} variables with "
-            f"{n_types:,.0f} possible combinations of values are too many to search; declare fewer "
-            f"records, or variables with fewer values (up to {MAX_TYPES:,} combinations)"
-        )
     return Records(problem)

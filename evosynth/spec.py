@@ -23,6 +23,8 @@ from evosynth.schema import FloatArray, Schema, Variable
 MAX_RECORDS = 100_000_000
 MAX_LEVELS = 1_000_000
 MAX_VARIABLES = 500
+MAX_CELLS = 5_000_000
+"""Cells of all tables together."""
 MAX_VALUE = 10**15 - 1
 
 Start = Literal["calibrated", "univariate", "uniform"]
@@ -85,16 +87,13 @@ class Spec:
     strategy: Strategy
     schema: Schema
     outputs: tuple[Output, ...]
+    plans: tuple[Plan, ...]
+    """Each output in the terms of the search."""
 
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
         """The published numbers of each output."""
         return tuple(output.figures(self.schema) for output in self.outputs)
-
-    @cached_property
-    def plans(self) -> tuple[Plan, ...]:
-        """Each output in the terms of the search."""
-        return tuple(output.lower(self.schema) for output in self.outputs)
 
 
 def load(path: str | os.PathLike[str]) -> Spec:
@@ -116,8 +115,23 @@ def load(path: str | os.PathLike[str]) -> Spec:
             faults += _output_faults(output, where, schema, broken)
     if faults or document.faults:
         raise document.error(faults)
+    plans: list[Plan] = []
+    cells = 0
+    for position, output in enumerate(outputs):
+        plans.append(output.lower(schema))
+        cells += sum(table.low.size for table in plans[-1].tables)
+        if cells > MAX_CELLS:
+            message = f"the tables have more than {MAX_CELLS:,} cells in all"
+            raise document.error([Fault(("outputs", position), message)])
     spec = Spec(
-        document, file.title, file.source, file.start, file.strategy, schema, tuple(outputs)
+        document,
+        file.title,
+        file.source,
+        file.start,
+        file.strategy,
+        schema,
+        tuple(outputs),
+        tuple(plans),
     )
     faults = list(contradictions.between_tables(spec.plans, schema))
     if faults:
@@ -205,8 +219,9 @@ def _proportions(
     """Shares of every level: those given, and the rest spread evenly over the others."""
     if given is None:
         return np.full(len(levels), 1 / len(levels))
+    known = set(levels)
     for value, printed in given.items():
-        if value not in levels:
+        if value not in known:
             faults.append(Fault((*path, value), f"no such value{suggest(value, levels)}"))
         if not 0 <= printed.value <= 1:
             faults.append(Fault((*path, value), f"{printed} is not between 0 and 1"))

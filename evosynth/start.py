@@ -61,7 +61,8 @@ class Source:
 def prepare(space: Space, start: str, rng: np.random.Generator) -> Source:
     """Build the distribution that candidates are drawn from."""
     problem = space.problem
-    margins = [_margin(problem, column, start) for column in range(len(problem.schema.variables))]
+    columns = range(len(problem.schema.variables))
+    margins = [univariate(problem, column, start) for column in columns]
     codes, weights = space.pool(margins, rng)
     if start == "calibrated":
         weights = weights * _density(problem, codes, margins)
@@ -105,7 +106,7 @@ def _group(cells: CellArray) -> NDArray[Any]:
     return groups.astype(np.min_scalar_type(int(groups.max())))
 
 
-def _margin(problem: Problem, column: int, start: str) -> FloatArray:
+def univariate(problem: Problem, column: int, start: str = "univariate") -> FloatArray:
     """Shares of a variable's levels: published, or assumed, or equal."""
     variable = problem.schema.variables[column]
     if start == "uniform":
@@ -123,7 +124,7 @@ def _density(problem: Problem, codes: Codes, margins: list[FloatArray]) -> Float
     log_ratio = np.zeros(len(codes))
     explained = set()
     for block in problem.smooth:
-        if block.outcome not in explained:
+        if block.outcome is not None and block.outcome not in explained:
             explained.add(block.outcome)
             share = np.maximum(margins[block.outcome], 1e-300)
             log_ratio += block.log_density(codes) - np.log(share)[codes[:, block.outcome]]

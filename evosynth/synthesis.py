@@ -26,8 +26,8 @@ from evosynth.spec import Spec, Strategy
 if TYPE_CHECKING:
     import pandas as pd
 
-_ORDER = 2**31
-"""Stream of random numbers for the order of records."""
+_STREAM = 3
+"""Marks the random numbers of the order of records."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Result:
     def data(self) -> pd.DataFrame:
         """The records, in an order that says nothing."""
         rows = np.repeat(np.arange(len(self.codes), dtype=np.int32), self.counts)
-        np.random.default_rng((self.seed, _ORDER)).shuffle(rows)
+        np.random.default_rng((self.seed, _STREAM)).shuffle(rows)
         return self.spec.schema.frame(self.codes, rows)
 
     @cached_property
@@ -121,7 +121,7 @@ def synthesize(
     workers
         Threads.
     time, generations
-        Limits; the best dataset so far is returned when one is reached, or on Ctrl-C.
+        Limits, of this call; the best dataset so far is returned when one is reached, or on Ctrl-C.
     progress
         Called after every generation.
     resume
@@ -131,15 +131,6 @@ def synthesize(
     strategy = strategy or spec.strategy
     problem = Problem.of(spec.plans, spec.schema)
     labels = _labels(spec)
-    chosen: classic.Classic | exact.Exact
-    if strategy == "classic":
-        weights = tuple(output.weight for output in spec.outputs)
-        chosen = classic.Classic.of(problem, spec.plans, weights)
-        size, most = classic.POPULATION, classic.GENERATIONS
-    else:
-        chosen = exact.Exact.of(problem, spec.start, seed)
-        size, most = chosen.population, exact.GENERATIONS
-    limits = Limits(most if generations is None else generations, time, workers)
     state = checkpoint.load(Path(resume), spec, seed, strategy) if resume is not None else None
     # Workers are threads already, and a sum must not depend on how many cores there are.
     with threadpool_limits(1, "blas"), _interruptible() as interrupted:
@@ -149,6 +140,16 @@ def synthesize(
                 progress(_progress(now, labels, clock.perf_counter() - begun))
             return interrupted.is_set()
 
+        chosen: classic.Classic | exact.Exact
+        if strategy == "classic":
+            weights = tuple(output.weight for output in spec.outputs)
+            chosen = classic.Classic.of(problem, spec.plans, weights)
+            size, most = classic.POPULATION, classic.GENERATIONS
+        else:
+            chosen = exact.Exact.of(problem, spec.start, seed)
+            size, most = chosen.population, exact.GENERATIONS
+        left = None if time is None else time - (clock.perf_counter() - begun)
+        limits = Limits(most if generations is None else generations, left, workers)
         state, reason = evolve(chosen.toolbox(), seed, size, limits, watch, state)
     codes, counts = chosen.space.rows(state.best.payload)
     seconds = {"search": clock.perf_counter() - begun}
@@ -167,16 +168,16 @@ def _labels(spec: Spec) -> list[str]:
         names = [f"outputs[{position}] {figure.label}" for figure in figures]
         split = sum(len(table.figures) for table in plan.tables)
         counts += names[:split]
-        rest += names[split:]
+        rest += names[split : split + sum(block.size for block in plan.smooth)]
     return counts + rest
 
 
 def _progress(state: Evolution, labels: list[str], seconds: float) -> Progress:
     size = np.abs(state.distance)
-    at = int(size.argmax())
     done = int(state.exact.sum())
-    worst = "" if done == len(size) else labels[at]
-    distance = float(size[at]) if np.isfinite(size[at]) else None
+    worst = "" if done == len(size) else labels[int(size.argmax())]
+    farthest = float(size.max(initial=0.0))
+    distance = farthest if np.isfinite(farthest) else None
     return Progress(state.generation, done, len(size), worst, distance, seconds)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -51,12 +50,16 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
 
 
 def _read_csv(file: Path, schema: Schema) -> pd.DataFrame:
-    """Read numbers in as few bytes as the spec allows, or in full where they do not fit."""
+    """Read numbers in as few bytes as the spec allows, or in full where they do not fit.
+
+    No text stands for a missing value: NA may be a code.
+    """
     types = {v.name: str if v.values.dtype == object else v.values.dtype for v in schema.variables}
     try:
-        return pd.read_csv(file, dtype=types)
+        return pd.read_csv(file, dtype=types, keep_default_na=False)
     except (ValueError, OverflowError):
-        return pd.read_csv(file, dtype={name: t for name, t in types.items() if t is str})
+        texts = {name: t for name, t in types.items() if t is str}
+        return pd.read_csv(file, dtype=texts, keep_default_na=False)
 
 
 def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:
@@ -71,9 +74,7 @@ def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:
     frame, counts = group(data)
     rows = []
     for position, (output, figures) in enumerate(zip(spec.outputs, spec.figures, strict=True)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a fit that fails shows as figures that are missed
-            values = output.recompute(frame, counts, spec.schema)
+        values = output.recompute(frame, counts, spec.schema)
         for figure, value in zip(figures, values.tolist(), strict=True):
             printed = figure.printed
             rows.append(

@@ -1,4 +1,4 @@
-"""Writes the output folder: beside it first, then moved into place, so nothing is half-written."""
+"""Writes the output folder: aside first, then moved into place, so nothing is half-written."""
 
 from __future__ import annotations
 
@@ -44,17 +44,20 @@ def ready(folder: Path, force: bool) -> None:
 
 
 def save(result: Result, folder: Path, force: bool) -> Path:
-    """Write everything beside the folder, verify the written data, then move it into place."""
+    """Write everything aside, verify the written data, then move it into place."""
     ready(folder, force)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    staging = None
     try:
+        where = folder if folder.exists() else folder.parent
+        where.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=where))
         _fill(staging, result)
         _move(staging, folder)
     except OSError as error:
         raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        if staging is not None:
+            shutil.rmtree(staging, ignore_errors=True)
     return folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -149,30 +150,28 @@ class Logit(Output):
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Refit with statsmodels."""
-        import pandas as pd
         from statsmodels.genmod.families import Binomial
         from statsmodels.genmod.generalized_linear_model import GLM
 
-        x = pd.DataFrame(index=frame.index)
-        for column in self._columns(schema):
-            values = pd.Series(1.0, index=frame.index)
-            for part in column.parts:
-                variable = schema[part.factor.variable]
-                found = frame[variable.name]
-                if part.level is not None:
-                    values = values * (found == variable.values[part.level])
-                elif part.factor.log:
-                    values = values * np.log(found)
-                else:
-                    values = values * found.astype(float) ** part.factor.power
-            x[column.name] = values
+        from evosynth.refit import design_matrix, estimable
+
+        x = design_matrix(self._formula, frame, schema, self.reference)
         outcome = schema[self._formula.outcome]
-        y = (frame[outcome.name] == outcome.values[self._event(schema)]).astype(float)
-        try:
-            fit = GLM(y, x, family=Binomial(), freq_weights=counts).fit(tol=1e-10)
-        except (np.linalg.LinAlgError, ValueError):
-            return np.full(x.shape[1], np.nan)
-        return np.asarray(fit.params if fit.converged else np.full(x.shape[1], np.nan), dtype=float)
+        codes = [str(value) for value in outcome.values.tolist()]
+        event = "1" if sorted(codes) == ["0", "1"] else codes[1]
+        y = (frame[outcome.name].astype(str) == event).astype(float)
+        names = [":".join(sorted(figure.label.split(":"))) for figure in self.figures(schema)]
+        if not estimable(x, counts):
+            return np.full(len(names), np.nan)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a fit that fails shows as figures that are missed
+            try:
+                fit = GLM(y, x, family=Binomial(), freq_weights=counts).fit(tol=1e-10)
+            except (np.linalg.LinAlgError, ValueError):
+                return np.full(len(names), np.nan)
+        if not fit.converged:
+            return np.full(len(names), np.nan)
+        return np.asarray(fit.params[names], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -222,7 +221,8 @@ class LogitScore:
                 break  # some direction has no information: the estimate is not unique
             step = covariance @ sum_rows(rows, residual * counts)
             theta += step
-            if float(step @ information @ step) < 1e-12:
+            settled = np.abs(step).max() < 1e-6 * (1 + np.abs(theta).max())
+            if settled and float(step @ information @ step) < 1e-12:
                 return (theta - self.theta) / self.half_width
         return np.full(self.size, np.nan)
 

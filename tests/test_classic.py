@@ -45,8 +45,9 @@ def test_the_mutation_rate_falls_every_250_generations(founding, generation, rat
     assert share == pytest.approx(expected, abs=4 * np.sqrt(expected / (12 * 4027)))
 
 
-def test_replacements_follow_the_univariate_distribution():
-    strategy = classic(load(FOUNDING[0]))
+@pytest.mark.parametrize("path", FOUNDING, ids=["assumed", "published"])
+def test_replacements_follow_the_univariate_distribution(path):
+    strategy = classic(load(path))
     schema = strategy.problem.schema
     parent = strategy.draw(np.random.default_rng(0))
     column = schema.index["ETHGROUP"]

@@ -71,3 +71,47 @@ def test_workers_change_nothing(tmp_path):
     assert frames[0].equals(frames[1])
     assert frames[0].equals(frames[2])
     assert not frames[0].equals(synthesize(spec, seed=6).data)
+
+
+def test_streams_of_random_numbers_do_not_coincide():
+    seeds = [(7, 0, 0, 1), (7, 0, 1, 1), (7, 1, 0, 1), (7, 2), (7, 3)]
+    drawn = {np.random.default_rng(seed).integers(2**62) for seed in seeds}
+    assert len(drawn) == len(seeds)
+
+
+def test_an_unfinished_exact_run_resumes_as_if_uninterrupted(tmp_path):
+    spec = dataclasses.replace(load(FOUNDING[1]), start="uniform")
+    whole = synthesize(spec, seed=3, generations=4, workers=2)
+    assert not whole.state.exact.all()
+    synthesize(spec, seed=3, generations=2, workers=2).save(tmp_path / "out")
+    rest = synthesize(spec, seed=3, generations=2, workers=2, resume=tmp_path / "out")
+    assert rest.generations == 4
+    assert rest.log == whole.log
+    assert rest.data.equals(whole.data)
+
+
+def test_a_finished_run_leaves_no_checkpoint(tmp_path):
+    spec = dataclasses.replace(load(FOUNDING[0]), start="uniform")
+    synthesize(spec, seed=3, generations=0).save(tmp_path / "out")
+    assert (tmp_path / "out" / "checkpoint.npz").exists()
+    done = synthesize(spec, seed=3, resume=tmp_path / "out")
+    done.save(tmp_path / "out", force=True)
+    assert done.exact
+    assert not (tmp_path / "out" / "checkpoint.npz").exists()
+
+
+def test_figures_that_no_move_can_reach_are_reported_not_fatal(tmp_path):
+    text = """\
+records: 100
+variables:
+  X: {categories: {0: a, 1: b}}
+  Z: {integer: [1, 5]}
+  Y: {categories: {0: "no", 1: "yes"}}
+outputs:
+  - {kind: crosstab, rows: X, columns: Y, counts: {0: [30, 20], 1: [20, 30]}}
+  - {kind: logit, formula: Y ~ X, coefficients: {Intercept: -0.4055, "X[1]": 0.8111}}
+"""
+    result = synthesize(small(tmp_path, text), seed=1, generations=2)
+    missed = result.verification[~result.verification["exact"]]
+    assert missed["figure"].tolist() == ["X[1]"]
+    assert missed["reproduced"].tolist() == ["0.8109"]

@@ -166,7 +166,7 @@ def test_a_model_may_not_have_a_million_coefficients(write_spec: Write) -> None:
     pair = f"  A: {{categories: {{{TOWNS}}}}}\n  B: {{categories: {{{TOWNS}}}}}\n"
     change = {"  AGE: {": f"{pair}  AGE: {{", "SEX ~ AREA + AGE": "SEX ~ AREA + AGE + A:B"}
     assert message(write_spec(changed(change))) == (
-        "spec.yaml:20 outputs[2].formula: the model would have more than 10,000 coefficients"
+        "spec.yaml:20 outputs[2].formula: the model would have more than 1,000 coefficients"
     )
 
 

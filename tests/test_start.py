@@ -61,3 +61,30 @@ def test_univariate_draws_follow_published_margins_and_uniform_draws_do_not():
         shares[start] = np.bincount(codes[:, column], counts) / 4027
     np.testing.assert_allclose(shares["univariate"], [0.1716, 0.2210, 0.1838, 0.4236], atol=0.03)
     np.testing.assert_allclose(shares["uniform"], 0.25, atol=0.03)
+
+
+def test_tables_with_very_many_cells_are_calibrated_in_sweeps(tmp_path):
+    rng = np.random.default_rng(0)
+    cells = rng.multinomial(5000, rng.dirichlet(np.ones(1640))).reshape(41, 40)
+    rows = ", ".join(f"{a}: {row.tolist()}" for a, row in enumerate(cells))
+    text = f"""\
+records: 5000
+variables:
+  A: {{integer: [0, 40]}}
+  B: {{integer: [0, 39]}}
+outputs:
+  - {{kind: crosstab, rows: A, columns: B, counts: {{{rows}}}}}
+"""
+    problem = problem_of(small(tmp_path, text))
+    assert len(problem.low) > 1500
+    source = prepare(Types(problem), "calibrated", np.random.default_rng(0))
+    np.testing.assert_allclose(source.weights, cells.ravel(), atol=1e-6)
+
+
+def test_tables_that_follow_from_others_do_not_bind():
+    problem = problem_of(load(FOUNDING[1]))
+    names = [
+        tuple(problem.schema.variables[c].name for c in problem.tables[t].columns)
+        for t in problem.binding
+    ]
+    assert names == [("TENURE", "CARS"), ("ETHGROUP", "CARS"), ("AREAP",), ("SEX",), ("LTILL",)]

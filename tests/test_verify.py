@@ -65,7 +65,7 @@ def test_other_columns_and_another_number_of_records_are_allowed(spec, tmp_path)
         (
             "data.csv",
             "A,N\n02,\n02,1\n",
-            "column 'N' holds values that the spec does not list: nan",
+            "column 'N' holds values that the spec does not list: ''",
         ),
         ("data.csv", "A,N\n02,x\n", "column 'N' holds values that the spec does not list: 'x'"),
         ("data.csv", "", "cannot be read: No columns to parse from file"),

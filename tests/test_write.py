@@ -103,3 +103,33 @@ def test_the_codebook_describes_variables_and_keeps_strangers_text_harmless(tmp_
     assert "11 of 11 published figures reproduced exactly as printed" in book
     assert "<script>" not in book
     assert "Whole number from 18 to 40" in book
+
+
+def test_codes_that_look_like_missing_values_survive(tmp_path):
+    text = SMALL.replace("{n: North, s: South, w: West}", "{NA: Namibia, null: Null, None: Nobody}")
+    text = text.replace(
+        "{n: [50, 70], s: [60, 90], w: [55, 75]}", "{NA: [50, 70], null: [60, 90], None: [55, 75]}"
+    )
+    result = evosynth.synthesize(small(tmp_path, text), seed=1)
+    result.save(tmp_path / "out")
+    assert result.exact
+
+
+def test_a_writable_folder_under_a_parent_that_is_not_is_filled(result, tmp_path, monkeypatch):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    made = []
+    temporary = write.tempfile.mkdtemp
+    monkeypatch.setattr(
+        write.tempfile, "mkdtemp", lambda **how: made.append(how["dir"]) or temporary(**how)
+    )
+    result.save(folder)
+    assert made == [folder]
+    assert sorted(file.name for file in folder.iterdir()) == FILES
+
+
+def test_records_stand_in_no_particular_order(result):
+    data = result.data
+    assert not data["AREA"].is_monotonic_increasing
+    runs = (data["AREA"] != data["AREA"].shift()).sum()
+    assert runs > 150  # sorted data have 3, shuffled ones about 260

@@ -160,10 +160,20 @@ def test_the_event_is_1_or_else_the_second_value(tmp_path, data, outcome, sign):
     np.testing.assert_allclose(found, sign * expected, rtol=1e-6)
 
 
+def test_data_that_do_not_identify_a_coefficient_have_no_estimate(tmp_path):
+    spec = small(tmp_path, model("Y ~ SEX", 'Intercept: 0.10, "SEX[2]": 0.00'))
+    (score,) = spec.plans[0].smooth
+    codes = np.zeros((40, 4), dtype=np.uint8)
+    codes[:22, 3] = 1
+    assert np.isnan(score.refit(codes, np.ones(40))).all()
+    frame = spec.schema.frame(codes)
+    assert np.isnan(spec.outputs[0].recompute(frame, np.ones(40), spec.schema)).all()
+
+
 def test_separated_data_have_no_estimate(tmp_path):
-    spec = small(tmp_path, model("Y ~ SEX", 'Intercept: 0.10, "SEX[2]": 0.20'))
+    spec = small(tmp_path, model("Y ~ SEX", 'Intercept: -1.73, "SEX[2]": 12.20'))
+    (score,) = spec.plans[0].smooth
     codes = np.zeros((40, 4), dtype=np.uint8)
     codes[20:, 1] = codes[20:, 3] = 1
     codes[:3, 3] = 1
-    (score,) = spec.plans[0].smooth
-    assert np.isnan(score.refit(codes[:20], np.ones(20))).all()
+    assert np.isnan(score.refit(codes, np.ones(40))).all()
