@@ -14,13 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from deap import base, tools
 
-from evosynth.evolve import Candidate, tournament
+from evosynth.evolve import Candidate, toolbox_of
 from evosynth.kernels.cells import count_cells
 from evosynth.objective import Plan
 from evosynth.polish import measure
 from evosynth.problem import Problem
+from evosynth.records import Records
 from evosynth.schema import FloatArray
-from evosynth.space import Payload, Records
+from evosynth.space import Payload
 from evosynth.start import univariate
 
 POPULATION = 24
@@ -54,18 +55,7 @@ class Classic:
 
     def toolbox(self) -> base.Toolbox:
         """Register the operators with DEAP."""
-        toolbox = base.Toolbox()
-        toolbox.register("draw", self.draw)
-        toolbox.register("select", tournament)
-        toolbox.register("mate", self.mate)
-        toolbox.register("mutate", self.mutate)
-        toolbox.register("evaluate", self.evaluate)
-        toolbox.register("survive", tools.selBest)
-        toolbox.register("finish", self.finish)
-        toolbox.register("appraise", self.appraise)
-        toolbox.register("rank", self.rank)
-        toolbox.register("alike", self.alike)
-        return toolbox
+        return toolbox_of(self, tools.selBest)
 
     def draw(self, rng: np.random.Generator) -> Candidate:
         """Draw every value uniformly."""

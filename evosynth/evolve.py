@@ -163,6 +163,16 @@ def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -
     )
 
 
+def toolbox_of(strategy: object, survive: Callable[..., list[Candidate]]) -> base.Toolbox:
+    """Register a strategy's operators with DEAP."""
+    toolbox = base.Toolbox()
+    toolbox.register("select", tournament)
+    toolbox.register("survive", survive)
+    for name in ("draw", "mate", "mutate", "evaluate", "finish", "appraise", "rank", "alike"):
+        toolbox.register(name, getattr(strategy, name))
+    return toolbox
+
+
 def keep_best(candidates: list[Candidate], size: int) -> list[Candidate]:
     """Keep the best, equal ones once: DEAP's elitist selection on what is distinct."""
     distinct: list[Candidate] = []

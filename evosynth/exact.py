@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from deap import base
 
-from evosynth.evolve import Candidate, keep_best, tournament
+from evosynth.evolve import Candidate, keep_best, toolbox_of
 from evosynth.kernels.cells import violation
 from evosynth.kernels.moves import accept_moves
 from evosynth.polish import PRINTS, measure, polish
 from evosynth.problem import Problem
+from evosynth.record_types import Types, few_types
+from evosynth.records import Records
 from evosynth.schema import FloatArray
-from evosynth.space import Payload, Space, choose_space
+from evosynth.space import Payload, Space
 from evosynth.start import Source, prepare
 
 POPULATION = 24
@@ -48,7 +50,7 @@ class Exact:
     @classmethod
     def of(cls, problem: Problem, start: str, seed: int) -> Exact:
         """Choose how to hold candidates and prepare what they are drawn from."""
-        space = choose_space(problem)
+        space: Space = Types(problem) if few_types(problem) else Records(problem)
         return cls(problem, space, prepare(space, start, np.random.default_rng((seed, _STREAM))))
 
     @property
@@ -59,18 +61,7 @@ class Exact:
 
     def toolbox(self) -> base.Toolbox:
         """Register the operators with DEAP."""
-        toolbox = base.Toolbox()
-        toolbox.register("draw", self.draw)
-        toolbox.register("select", tournament)
-        toolbox.register("mate", self.mate)
-        toolbox.register("mutate", self.mutate)
-        toolbox.register("evaluate", self.evaluate)
-        toolbox.register("survive", keep_best)
-        toolbox.register("finish", self.finish)
-        toolbox.register("appraise", self.appraise)
-        toolbox.register("rank", self.rank)
-        toolbox.register("alike", self.alike)
-        return toolbox
+        return toolbox_of(self, keep_best)
 
     def draw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate from the start distribution."""

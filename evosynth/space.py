@@ -1,33 +1,23 @@
 """Two ways to hold a candidate dataset: counts of record types, or coded records.
 
-Types are all combinations of values; when they are few, a candidate is how often each occurs, and
-nothing costs more for a million records than for a thousand. Otherwise a candidate is its records.
+Types (`evosynth.record_types`) are all combinations of values; when they are few, a candidate is
+how often each occurs, and nothing costs more for a million records than for a thousand. Otherwise
+a candidate is its records (`evosynth.records`). The search sees only what both have in common.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosynth.errors import SizeError
 from evosynth.kernels.cells import count_cells, sum_rows
 from evosynth.kernels.moves import draw_changes
 from evosynth.problem import CellArray, JointExpansion, Problem
 from evosynth.schema import Codes, FloatArray, IntArray
-
-MAX_TYPES = 1_000_000
-FEW_TYPES = 65_536
-MAX_BYTES = 500_000_000
-"""Memory that one candidate held as records may take while it is measured."""
-_FIGURE_BYTES = 24
-_POOL_FACTOR = 4
-_POOL_LEAST = 20_000
-_POOL_MOST = 400_000
 
 Payload = NDArray[Any]
 """What a candidate consists of: counts by type (int32), or coded records."""
@@ -167,6 +157,12 @@ class Space(ABC):
         """Whitened influence of the rows that moves refer to."""
         return compass.influence(moves.codes)
 
+    @staticmethod
+    def _block(size: int, rng: np.random.Generator) -> IntArray:
+        """Draw a run of up to half of all positions, which may go round the end."""
+        start = int(rng.integers(size))
+        return (start + np.arange(int(rng.integers(1, size // 2 + 2)))) % size
+
     def _rows(
         self, codes: Codes, size: int, rng: np.random.Generator, rare: bool
     ) -> tuple[IntArray, IntArray]:
@@ -190,193 +186,3 @@ class Space(ABC):
         uniform = rng.random((len(first), 3))
         sizes = self.problem.schema.sizes
         return draw_changes(codes, first, second, self.free, self.stepped, sizes, uniform)
-
-
-class Types(Space):
-    """Candidates are counts of every possible record type."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        schema = problem.schema
-        self.strides = np.append(np.cumprod(schema.sizes[:0:-1])[::-1], 1)
-        position = np.arange(int(np.prod(schema.sizes)))
-        levels = [
-            (position // stride % size).astype(schema.dtype)
-            for stride, size in zip(self.strides, schema.sizes, strict=True)
-        ]
-        self.codes: Codes = np.stack(levels, axis=1)
-        self.cells = problem.cells(self.codes)
-
-    @property
-    def bytes(self) -> int:
-        """One count per type."""
-        return 4 * len(self.codes)
-
-    def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
-        """All types, by their probability."""
-        weights = np.ones(len(self.codes))
-        for column, share in enumerate(margins):
-            weights *= share[self.codes[:, column]]
-        return self.codes, weights
-
-    def totals(
-        self, payload: Payload, compass: Compass, pool: FloatArray
-    ) -> tuple[IntArray, FloatArray]:
-        """Look everything up: the pool is the list of all types."""
-        cells = count_cells(self.cells, payload, len(self.problem.low))
-        return cells, compass.offset + sum_rows(pool, payload)
-
-    def guide(self, moves: Moves, compass: Compass, pool: FloatArray) -> FloatArray:
-        """Look it up."""
-        return pool
-
-    def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
-        """Count the types."""
-        return counts.astype(np.int32)
-
-    def rows(self, payload: Payload) -> tuple[Codes, IntArray]:
-        """Types that occur."""
-        held = np.flatnonzero(payload)
-        return self.codes[held], payload[held].astype(np.int64)
-
-    def stock(self, payload: Payload) -> NDArray[np.int32]:
-        """Return the counts themselves."""
-        return payload
-
-    def propose(
-        self, payload: Payload, size: int, rng: np.random.Generator, rare: bool = False
-    ) -> Moves:
-        """Pick types that occur, however often they do."""
-        held = np.flatnonzero(payload)
-        first, second = (held[rows] for rows in self._rows(self.codes[held], size, rng, rare))
-        variable, old, new, swap, kept = self._draw(self.codes, first, second, rng)
-        shift = (new - old) * self.strides[variable]
-        source = np.column_stack([first, np.where(swap, second, -1)])[kept]
-        target = np.column_stack([first + shift, np.where(swap, second - shift, -1)])[kept]
-        return Moves(source, target, source, target, self.codes, self.cells)
-
-    def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:
-        """Shift counts between types."""
-        changed = payload.copy()
-        for k in range(2):
-            there = moves.slot_from[:, k] >= 0
-            np.add.at(changed, moves.slot_from[there, k], -times[there].astype(np.int32))
-            np.add.at(changed, moves.slot_to[there, k], times[there].astype(np.int32))
-        return changed
-
-    def cross(self, a: Payload, b: Payload, rng: np.random.Generator) -> Payload:
-        """Take a block of types from ``b``; inside it, give back what would change the total."""
-        size = len(a)
-        start = int(rng.integers(size))
-        block = (start + np.arange(int(rng.integers(1, size // 2 + 2)))) % size
-        child = a.copy()
-        child[block] = b[block]
-        surplus = int(child[block].sum() - a[block].sum())
-        gap = (child[block] - a[block]) * (1 if surplus > 0 else -1)
-        units = np.repeat(block, np.maximum(gap, 0))
-        back = rng.choice(units, abs(surplus), replace=False)
-        np.add.at(child, back, -1 if surplus > 0 else 1)
-        return child
-
-    def common(self, a: Payload, b: Payload) -> float:
-        """Share of the smaller counts."""
-        return float(np.minimum(a, b).sum() / max(1, a.sum()))
-
-
-class Records(Space):
-    """Candidates are coded records, one row each."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        schema = problem.schema
-        if schema.records * (len(schema.variables) + _FIGURE_BYTES * problem.size) > MAX_BYTES:
-            raise SizeError(
-                f"{schema.records:,} records of {len(schema.variables)} variables are too many to "
-                "search one by one; declare fewer records, or variables with fewer values (up to "
-                f"{MAX_TYPES:,} combinations, not more than records)"
-            )
-
-    @property
-    def bytes(self) -> int:
-        """One level per value."""
-        schema = self.problem.schema
-        return schema.records * len(schema.variables) * schema.dtype.itemsize
-
-    def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
-        """Draw rows, several times as many as records."""
-        schema = self.problem.schema
-        size = min(max(_POOL_LEAST, _POOL_FACTOR * schema.records), _POOL_MOST)
-        columns = [rng.choice(len(share), size, p=share).astype(schema.dtype) for share in margins]
-        return np.stack(columns, axis=1), np.ones(size)
-
-    def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
-        """Repeat the rows of the pool."""
-        return np.repeat(codes, counts, axis=0)
-
-    def rows(self, payload: Payload) -> tuple[Codes, IntArray]:
-        """Every record once."""
-        return payload, np.ones(len(payload), dtype=np.int64)
-
-    def stock(self, payload: Payload) -> NDArray[np.int32]:
-        """One of each record."""
-        return np.ones(len(payload), dtype=np.int32)
-
-    def propose(
-        self, payload: Payload, size: int, rng: np.random.Generator, rare: bool = False
-    ) -> Moves:
-        """Pick records."""
-        first, second = self._rows(payload, size, rng, rare)
-        variable, old, new, swap, kept = self._draw(payload, first, second, rng)
-        first, second, variable = first[kept], second[kept], variable[kept]
-        old, new, swap = old[kept], new[kept], swap[kept]
-        n_moves = len(first)
-        position = np.arange(n_moves)
-        partner = np.flatnonzero(swap)
-        taken = [payload[first], payload[second[partner]]]
-        put = [taken[0].copy(), taken[1].copy()]
-        put[0][position, variable] = new
-        put[1][np.arange(len(partner)), variable[partner]] = old[partner]
-        codes = np.concatenate([*taken, *put])
-        row_from = np.stack([position, np.full(n_moves, -1)], axis=1)
-        row_from[partner, 1] = n_moves + np.arange(len(partner))
-        row_to = np.where(row_from >= 0, row_from + n_moves + len(partner), -1)
-        slot_from = np.stack([first, np.where(swap, second, -1)], axis=1)
-        slot_to = np.full((n_moves, 2), -1)
-        return Moves(slot_from, slot_to, row_from, row_to, codes, self.problem.cells(codes))
-
-    def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:
-        """Overwrite the records that moved."""
-        changed = payload.copy()
-        for k in range(2):
-            there = (times > 0) & (moves.slot_from[:, k] >= 0)
-            changed[moves.slot_from[there, k]] = moves.codes[moves.row_to[there, k]]
-        return changed
-
-    def cross(self, a: Payload, b: Payload, rng: np.random.Generator) -> Payload:
-        """Take a block of records from ``b``."""
-        size = len(a)
-        start = int(rng.integers(size))
-        block = (start + np.arange(int(rng.integers(1, size // 2 + 2)))) % size
-        child = a.copy()
-        child[block] = b[block]
-        return child
-
-    @cached_property
-    def _multipliers(self) -> NDArray[np.uint64]:
-        odd = np.random.default_rng(0).integers(0, 2**63, len(self.problem.schema.sizes))
-        return odd.astype(np.uint64) * np.uint64(2) + np.uint64(1)
-
-    def common(self, a: Payload, b: Payload) -> float:
-        """Match equal records, whatever their order."""
-        keys_a, count_a = np.unique(a.astype(np.uint64) @ self._multipliers, return_counts=True)
-        keys_b, count_b = np.unique(b.astype(np.uint64) @ self._multipliers, return_counts=True)
-        _, at_a, at_b = np.intersect1d(keys_a, keys_b, assume_unique=True, return_indices=True)
-        return float(np.minimum(count_a[at_a], count_b[at_b]).sum() / max(1, len(a)))
-
-
-def choose_space(problem: Problem) -> Space:
-    """Types when there are few, or no more than records; records otherwise."""
-    n_types = float(np.prod(problem.schema.sizes, dtype=np.float64))
-    if n_types <= FEW_TYPES or n_types <= min(MAX_TYPES, problem.schema.records):
-        return Types(problem)
-    return Records(problem)

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from evosynth.problem import Problem
-from evosynth.space import Records, Space, Types
+from evosynth.record_types import Types
+from evosynth.records import Records
+from evosynth.space import Space
 from evosynth.spec import Spec, load
 
 SPECS = Path(__file__).parent.parent / "specs"

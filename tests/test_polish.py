@@ -10,7 +10,8 @@ from evosynth.evolve import Limits, evolve
 from evosynth.exact import POPULATION, Exact
 from evosynth.kernels.cells import count_cells
 from evosynth.polish import PRINTS, _pool, measure, polish
-from evosynth.space import Records, Types
+from evosynth.record_types import Types
+from evosynth.records import Records
 from evosynth.spec import load
 from evosynth.start import prepare
 

@@ -8,7 +8,8 @@ from cases import FOUNDING, problem_of, random_codes, small, spaces
 
 from evosynth.errors import SizeError
 from evosynth.exact import POPULATION, Exact
-from evosynth.space import Records, Types, choose_space
+from evosynth.record_types import Types, few_types
+from evosynth.records import Records
 from evosynth.spec import load
 from evosynth.start import prepare
 
@@ -117,15 +118,17 @@ outputs:
 
 
 def test_the_founding_spec_is_held_as_types_and_a_wide_one_as_records(tmp_path):
-    assert isinstance(choose_space(problem_of(load(FOUNDING[1]))), Types)
-    assert isinstance(choose_space(problem_of(small(tmp_path, wide(50, 9)))), Records)
+    assert isinstance(Exact.of(problem_of(load(FOUNDING[1])), "uniform", 1).space, Types)
+    wide_problem = problem_of(small(tmp_path, wide(50, 9)))
+    assert not few_types(wide_problem)
+    assert isinstance(Exact.of(wide_problem, "uniform", 1).space, Records)
 
 
 def test_large_problems_keep_fewer_candidates_and_huge_ones_are_refused(tmp_path):
     few = problem_of(small(tmp_path, wide(20_000_000, 9)))
-    space = choose_space(few)
+    space = Records(few)
     strategy = Exact(few, space, None)
     assert 4 <= strategy.population < POPULATION
     assert (strategy.population - 4) * 2 * space.bytes <= 2**30
     with pytest.raises(SizeError, match="100,000,000 records of 10 variables"):
-        choose_space(problem_of(small(tmp_path, wide(100_000_000, 9))))
+        Records(problem_of(small(tmp_path, wide(100_000_000, 9))))

@@ -7,7 +7,8 @@ import pytest
 from cases import FOUNDING, problem_of, small
 
 from evosynth.kernels.cells import violation
-from evosynth.space import Records, Types
+from evosynth.record_types import Types
+from evosynth.records import Records
 from evosynth.spec import load
 from evosynth.start import prepare
 

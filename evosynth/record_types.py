@@ -1,0 +1,109 @@
+"""Candidates as counts of every possible record type."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosynth.kernels.cells import count_cells, sum_rows
+from evosynth.problem import Problem
+from evosynth.schema import Codes, FloatArray, IntArray
+from evosynth.space import Compass, Moves, Payload, Space
+
+MAX_TYPES = 1_000_000
+FEW_TYPES = 65_536
+
+
+def few_types(problem: Problem) -> bool:
+    """Whether types are few, or no more than records."""
+    n_types = float(np.prod(problem.schema.sizes, dtype=np.float64))
+    return n_types <= FEW_TYPES or n_types <= min(MAX_TYPES, problem.schema.records)
+
+
+class Types(Space):
+    """Candidates are counts of every possible record type."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        schema = problem.schema
+        self.strides = np.append(np.cumprod(schema.sizes[:0:-1])[::-1], 1)
+        position = np.arange(int(np.prod(schema.sizes)))
+        levels = [
+            (position // stride % size).astype(schema.dtype)
+            for stride, size in zip(self.strides, schema.sizes, strict=True)
+        ]
+        self.codes: Codes = np.stack(levels, axis=1)
+        self.cells = problem.cells(self.codes)
+
+    @property
+    def bytes(self) -> int:
+        """One count per type."""
+        return 4 * len(self.codes)
+
+    def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
+        """All types, by their probability."""
+        weights = np.ones(len(self.codes))
+        for column, share in enumerate(margins):
+            weights *= share[self.codes[:, column]]
+        return self.codes, weights
+
+    def totals(
+        self, payload: Payload, compass: Compass, pool: FloatArray
+    ) -> tuple[IntArray, FloatArray]:
+        """Look everything up: the pool is the list of all types."""
+        cells = count_cells(self.cells, payload, len(self.problem.low))
+        return cells, compass.offset + sum_rows(pool, payload)
+
+    def guide(self, moves: Moves, compass: Compass, pool: FloatArray) -> FloatArray:
+        """Look it up."""
+        return pool
+
+    def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
+        """Count the types."""
+        return counts.astype(np.int32)
+
+    def rows(self, payload: Payload) -> tuple[Codes, IntArray]:
+        """Types that occur."""
+        held = np.flatnonzero(payload)
+        return self.codes[held], payload[held].astype(np.int64)
+
+    def stock(self, payload: Payload) -> NDArray[np.int32]:
+        """Return the counts themselves."""
+        return payload
+
+    def propose(
+        self, payload: Payload, size: int, rng: np.random.Generator, rare: bool = False
+    ) -> Moves:
+        """Pick types that occur, however often they do."""
+        held = np.flatnonzero(payload)
+        first, second = (held[rows] for rows in self._rows(self.codes[held], size, rng, rare))
+        variable, old, new, swap, kept = self._draw(self.codes, first, second, rng)
+        shift = (new - old) * self.strides[variable]
+        source = np.column_stack([first, np.where(swap, second, -1)])[kept]
+        target = np.column_stack([first + shift, np.where(swap, second - shift, -1)])[kept]
+        return Moves(source, target, source, target, self.codes, self.cells)
+
+    def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:
+        """Shift counts between types."""
+        changed = payload.copy()
+        for k in range(2):
+            there = moves.slot_from[:, k] >= 0
+            np.add.at(changed, moves.slot_from[there, k], -times[there].astype(np.int32))
+            np.add.at(changed, moves.slot_to[there, k], times[there].astype(np.int32))
+        return changed
+
+    def cross(self, a: Payload, b: Payload, rng: np.random.Generator) -> Payload:
+        """Take a block of types from ``b``; inside it, give back what would change the total."""
+        block = self._block(len(a), rng)
+        child = a.copy()
+        child[block] = b[block]
+        surplus = int(child[block].sum() - a[block].sum())
+        gap = (child[block] - a[block]) * (1 if surplus > 0 else -1)
+        units = np.repeat(block, np.maximum(gap, 0))
+        back = rng.choice(units, abs(surplus), replace=False)
+        np.add.at(child, back, -1 if surplus > 0 else 1)
+        return child
+
+    def common(self, a: Payload, b: Payload) -> float:
+        """Share of the smaller counts."""
+        return float(np.minimum(a, b).sum() / max(1, a.sum()))
