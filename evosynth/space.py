@@ -39,9 +39,12 @@ class Compass:
         expansion = problem.expand(codes, weights)
         influence = expansion.influence(codes)
         spread = (influence * weights[:, None]).T @ influence
-        values, vectors = np.linalg.eigh(spread)
+        # Half-widths of figures may differ by many orders of magnitude: scale before deciding
+        # which directions are there at all.
+        scale = 1 / np.sqrt(np.maximum(np.diag(spread), 1e-300))
+        values, vectors = np.linalg.eigh(spread * np.outer(scale, scale))
         kept = values > 1e-10 * values.max(initial=0.0)
-        return cls(expansion, vectors[:, kept] / np.sqrt(values[kept]))
+        return cls(expansion, scale[:, None] * vectors[:, kept] / np.sqrt(values[kept]))
 
     @property
     def offset(self) -> FloatArray:

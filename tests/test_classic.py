@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import FOUNDING, problem_of, small
+from cases import FOUNDING, SMALL, problem_of, small
 
 from evosynth.classic import Classic
 from evosynth.evolve import Limits, evolve
 from evosynth.spec import load
+from evosynth.synthesis import synthesize
 
 
 def classic(spec):
@@ -108,3 +109,9 @@ def test_the_loop_keeps_the_best_of_parents_and_children(founding):
     assert all(later <= earlier for earlier, later in zip(best, best[1:], strict=False))
     assert best[-1] < 0.9 * best[0]
     assert state.best.loss == best[-1]
+
+
+def test_a_spec_may_ask_for_it(tmp_path):
+    spec = small(tmp_path, f"strategy: classic\n{SMALL}")
+    assert synthesize(spec, generations=1).strategy == "classic"
+    assert synthesize(spec, strategy="exact").exact
