@@ -132,3 +132,21 @@ def test_large_problems_keep_fewer_candidates_and_huge_ones_are_refused(tmp_path
     assert (strategy.population - 4) * 2 * space.bytes <= 2**30
     with pytest.raises(SizeError, match="100,000,000 records of 10 variables"):
         Records(problem_of(small(tmp_path, wide(100_000_000, 9))))
+
+
+def test_no_figure_is_lost_because_others_are_printed_far_more_finely(tmp_path):
+    text = """\
+records: 300
+variables:
+  INCOME: {integer: [10000, 10999]}
+  Y: {categories: {0: "no", 1: "yes"}}
+outputs:
+  - kind: logit
+    formula: Y ~ INCOME
+    coefficients: {Intercept: "-20.1", INCOME: "0.0019876543"}
+"""
+    problem = problem_of(small(tmp_path, text))
+    source = prepare(Types(problem), "univariate", np.random.default_rng(0))
+    assert source.influence.shape[1] == 2
+    spread = (source.influence * source.weights[:, None]).T @ source.influence
+    np.testing.assert_allclose(spread, np.eye(2), atol=1e-6)
