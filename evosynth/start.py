@@ -52,7 +52,9 @@ class Source:
         records = self.space.problem.schema.records
         noisy *= records / noisy.sum()
         if self.calibrated:
+            before = noisy.copy()
             _calibrate(self, noisy, sweeps=2)
+            _keep_sound(noisy, before, records)
         shuffled = rng.permutation(len(noisy))
         order = shuffled[np.argsort(self.groups[shuffled], kind="stable")]
         return self.space.from_pool(self.codes, _round(noisy, order, records, rng))
@@ -78,10 +80,12 @@ def prepare(space: Space, start: str, rng: np.random.Generator) -> Source:
         _group(cells),
     )
     if source.calibrated:
+        before = weights.copy()
         if len(problem.low) <= _MOST_CELLS:
             _solve(source, weights)
         else:
             _calibrate(source, weights, _SWEEPS)
+        _keep_sound(weights, before, problem.schema.records)
         source.compass, source.influence, source.curvature = _orient(problem, codes, weights)
     return source
 
@@ -171,6 +175,12 @@ def _calibrate(source: Source, weights: FloatArray, sweeps: int) -> None:
             wrong += rake(weights, source.cells, table, problem.low, problem.high)
         if wrong < _WRONG and float(residual @ residual) < _OFF:
             break
+
+
+def _keep_sound(weights: FloatArray, before: FloatArray, records: int) -> None:
+    """Go back to the weights before calibration if contradictory figures left nothing of them."""
+    if not np.isfinite(weights).all() or weights.sum() < records / 2:
+        weights[:] = before
 
 
 def _round(weights: FloatArray, order: IntArray, total: int, rng: np.random.Generator) -> IntArray:

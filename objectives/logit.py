@@ -192,7 +192,7 @@ class LogitScore:
     def log_density(self, codes: Codes) -> FloatArray:
         """Log probability of each record's outcome under the published model."""
         residual, _, _ = self._residuals(codes)
-        return np.log1p(-np.abs(residual))
+        return np.log(np.maximum(1.0 - np.abs(residual), 1e-300))
 
     def expand(self, codes: Codes, counts: FloatArray) -> LogitExpansion:
         """One Newton step from the published coefficients: they move by V × score.

@@ -89,3 +89,22 @@ def test_tables_that_follow_from_others_do_not_bind():
         for t in problem.binding
     ]
     assert names == [("TENURE", "CARS"), ("ETHGROUP", "CARS"), ("AREAP",), ("SEX",), ("LTILL",)]
+
+
+def test_contradictory_tables_leave_a_start(tmp_path):
+    text = """\
+records: 10
+variables:
+  A: {categories: {0: a, 1: b}}
+  B: {categories: {0: a, 1: b}}
+  C: {categories: {0: a, 1: b}}
+outputs:
+  - {kind: crosstab, rows: A, columns: B, counts: {0: [5, 0], 1: [0, 5]}}
+  - {kind: crosstab, rows: B, columns: C, counts: {0: [5, 0], 1: [0, 5]}}
+  - {kind: crosstab, rows: A, columns: C, counts: {0: [0, 5], 1: [5, 0]}}
+"""
+    space = Types(problem_of(small(tmp_path, text)))
+    source = prepare(space, "calibrated", np.random.default_rng(0))
+    payload = source.draw(np.random.default_rng(1))
+    assert payload.sum() == 10
+    assert payload.min() >= 0
