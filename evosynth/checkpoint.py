@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,8 @@ def load(folder: Path, spec: Spec, seed: int, strategy: str) -> Evolution:
             about: dict[str, Any] = json.loads(str(file["about"]))
             parts = [file[name] for name in ("payload", "cells", "residual", "loss")]
             distance = file["distance"]
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise FolderError(f"{path}: not a checkpoint of evosynth ({error})") from error
+    except (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
+        raise FolderError(f"{path}: damaged, or not a checkpoint; start a new run") from error
     for name, value in _identity(spec, seed, strategy).items():
         if about.get(name) != value:
             raise FolderError(

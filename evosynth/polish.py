@@ -111,7 +111,7 @@ def _pool(
     kept = np.flatnonzero(chosen)[: _KEPT * size]
     moves, reach = moves.subset(kept), reach[kept]
     residual, effects = _effects(space, payload, moves)
-    useful = np.flatnonzero((effects != 0.0).any(axis=1))
+    useful = np.flatnonzero((effects != 0.0).any(axis=1) & np.isfinite(effects).all(axis=1))
     return moves.subset(useful), effects[useful], reach[useful], residual
 
 

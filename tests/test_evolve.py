@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from cases import FOUNDING, problem_of, small
 
+from evosynth.errors import FolderError
 from evosynth.evolve import Candidate, Limits, Loss, evolve, keep_best, tournament
 from evosynth.exact import POPULATION, Exact
 from evosynth.spec import load
@@ -88,6 +89,13 @@ def test_an_unfinished_exact_run_resumes_as_if_uninterrupted(tmp_path):
     assert rest.generations == 4
     assert rest.log == whole.log
     assert rest.data.equals(whole.data)
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"PK\x03\x04 cut short"])
+def test_a_damaged_checkpoint_is_refused(tmp_path, content):
+    (tmp_path / "checkpoint.npz").write_bytes(content)
+    with pytest.raises(FolderError, match="damaged, or not a checkpoint"):
+        synthesize(small(tmp_path), resume=tmp_path)
 
 
 def test_a_finished_run_leaves_no_checkpoint(tmp_path):
