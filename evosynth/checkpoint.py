@@ -46,7 +46,7 @@ def load(folder: Path, spec: Spec, seed: int, strategy: str) -> Evolution:
     if not path.exists():
         raise FolderError(f"{folder}: nothing to resume: no {NAME} there, the run may have ended")
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             about: dict[str, Any] = json.loads(str(file["about"]))
             parts = [file[name] for name in ("payload", "cells", "residual", "loss")]
             distance = file["distance"]
