@@ -17,10 +17,10 @@ from deap import base, tools
 from evosynth.evolve import Candidate, toolbox_of
 from evosynth.kernels.cells import count_cells
 from evosynth.objective import Plan
-from evosynth.polish import measure
 from evosynth.problem import Problem
 from evosynth.records import Records
 from evosynth.schema import FloatArray
+from evosynth.settle import settle
 from evosynth.space import Payload
 from evosynth.start import univariate
 
@@ -31,6 +31,8 @@ _RATES = (0.01, 0.005, 0.001, 0.0005, 0.0001, 0.00005, 0.00001, 0.000005)
 """Mutation rate, stage by stage."""
 _STAGE = 250
 """Generations in a stage."""
+_EXPECTED = 20_000
+"""Records drawn to see how many are to be expected in each cell."""
 _NOT_ESTIMABLE = 1.0
 """Squared error of a coefficient that a candidate does not identify, as in the paper's code."""
 
@@ -51,6 +53,12 @@ class Classic:
         """Candidates are held as records, as in the paper."""
         columns = range(len(problem.schema.variables))
         margins = [univariate(problem, column) for column in columns]
+        if problem.shares:
+            rng = np.random.default_rng(0)
+            drawn = [rng.choice(len(share), _EXPECTED, p=share) for share in margins]
+            cells = problem.cells(np.stack(drawn, axis=1).astype(problem.schema.dtype))
+            found = np.bincount(cells.ravel(), minlength=len(problem.low))
+            settle(problem, found * (problem.schema.records / _EXPECTED), rng)
         return cls(problem, Records(problem), plans, weights, margins)
 
     def toolbox(self) -> base.Toolbox:
@@ -67,7 +75,7 @@ class Classic:
         """Count the tables and refit the models."""
         counts = np.ones(len(payload), dtype=np.int64)
         cells = count_cells(self.problem.cells(payload), counts, len(self.problem.low))
-        return Candidate(payload, cells, measure(self.problem, payload, counts))
+        return Candidate(payload, cells, self.problem.measure(payload, counts))
 
     def mate(self, first: Candidate, second: Candidate, rng: np.random.Generator) -> Candidate:
         """There is no crossover: the child is the first parent."""
@@ -88,21 +96,24 @@ class Classic:
     def evaluate(self, candidate: Candidate) -> tuple[float]:
         """Weighted sum over outputs of the mean squared error of their figures."""
         total = 0.0
-        first_table = first_figure = 0
-        records = self.problem.schema.records
+        first_count = first_figure = 0
+        problem = self.problem
+        off = candidate.cells - (problem.low + problem.high) / 2
         for plan, weight in zip(self.plans, self.weights, strict=True):
-            errors: list[FloatArray] = []
-            for table in plan.tables:
-                cells = self.problem.first_cell[first_table] + table.figures
-                goal = (table.low.ravel() + table.high.ravel())[table.figures] / 2
-                errors.append((candidate.cells[cells] - goal) / records)
-                first_table += 1
+            last_count = first_count + len(plan.counted)
+            cells = problem.figure_cell[
+                problem.figure_start[first_count] : problem.figure_start[last_count]
+            ]
+            errors = [off[cells] / problem.schema.records]
+            first_count = last_count
             for block in plan.smooth:
-                off = candidate.residual[first_figure : first_figure + block.size]
-                errors.append(off * block.half_width)
+                residual = candidate.residual[first_figure : first_figure + block.size]
+                errors.append(residual * block.half_width)
                 first_figure += block.size
             squared = np.concatenate(errors) ** 2
-            total += weight * float(np.where(np.isinf(squared), _NOT_ESTIMABLE, squared).mean())
+            if len(squared):
+                known = np.where(np.isinf(squared), _NOT_ESTIMABLE, squared)
+                total += weight * float(known.mean())
         return (total,)
 
     def finish(self, population: list[Candidate], rng: np.random.Generator) -> Candidate:

@@ -33,18 +33,23 @@ def codebook(result: Result) -> str:
         lines += ["", f"### {variable.name}", "", _plain(variable.label), ""]
         column = result.data[variable.name]
         if variable.labels is None:
-            low, high = variable.values[0], variable.values[-1]
+            low, high = variable.texts[0], variable.texts[variable.valid - 1]
+            known = column[column.isin(variable.values[: variable.valid])].astype(float)
+            what = "Number" if variable.decimals else "Whole number"
             lines += [
-                f"Whole number from {low} to {high}; mean {column.mean():.2f}, "
-                f"standard deviation {column.std():.2f}, median {column.median():g}."
+                f"{what} from {low} to {high}; mean {known.mean():.2f}, "
+                f"standard deviation {known.std():.2f}, median {known.median():g}."
             ]
+            if variable.missing:
+                lines[-1] += f" {len(column) - len(known):,} values are missing."
             continue
         counts = column.value_counts()
         lines += ["| code | label | records | share |", "|---|---|---:|---:|"]
-        for value, label in zip(variable.values.tolist(), variable.labels, strict=True):
-            count = int(counts.get(value, 0))
+        for level, (text, label) in enumerate(zip(variable.texts, variable.labels, strict=True)):
+            blank = variable.blank and level == variable.size - 1
+            count = int(column.isna().sum() if blank else counts.get(variable.values[level], 0))
             share = count / spec.schema.records
-            lines.append(f"| {_plain(str(value))} | {_plain(label)} | {count:,} | {share:.2%} |")
+            lines.append(f"| {_plain(text)} | {_plain(label)} | {count:,} | {share:.2%} |")
     lines += ["", "## Published figures", "", "| output | kind | figures | exact |"]
     lines += ["|---|---|---:|---:|"]
     for position, part in result.verification.groupby("output"):

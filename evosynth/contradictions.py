@@ -8,42 +8,58 @@ from itertools import combinations
 import numpy as np
 
 from evosynth.errors import Fault
+from evosynth.grid import Grid
+from evosynth.margins import common, project
 from evosynth.objective import CellTable, Plan
 from evosynth.schema import IntArray, Schema
 
+_MOST = 20
+"""Clashes that are listed for one pair of tables."""
+
 
 def between_tables(plans: Sequence[Plan], schema: Schema) -> Iterator[Fault]:
-    """Pairs of tables that disagree on the counts of the variables they share."""
+    """Pairs of tables that disagree on counts that both make up."""
     tables = [(output, table) for output, plan in enumerate(plans) for table in plan.tables]
     for (first, a), (second, b) in combinations(tables, 2):
-        shared = tuple(column for column in a.columns if column in b.columns)
-        low_a, high_a = margin(a, shared, schema.records)
-        low_b, high_b = margin(b, shared, schema.records)
-        for cell in np.argwhere((low_a > high_b) | (low_b > high_a)):
-            at = tuple(cell)
-            variables = [schema.variables[column] for column in shared]
-            where = ", ".join(
-                f"{v.name}={v.values[level]}" for v, level in zip(variables, at, strict=True)
-            )
-            mine, other = _show(low_b[at], high_b[at]), _show(low_a[at], high_a[at])
-            gap = max(low_a[at] - high_b[at], low_b[at] - high_a[at])
+        if not set(a.grid.columns) & set(b.grid.columns):
+            continue
+        shared = common(a.grid, b.grid)
+        low_a, high_a = _margin(a, shared, schema.records)
+        low_b, high_b = _margin(b, shared, schema.records)
+        for cell in np.flatnonzero((low_a > high_b) | (low_b > high_a))[:_MOST]:
+            mine, other = _show(low_b[cell], high_b[cell]), _show(low_a[cell], high_a[cell])
+            gap = max(low_a[cell] - high_b[cell], low_b[cell] - high_a[cell])
+            where = _where(shared, int(cell), schema) or "the total"
+            place = "in its other cells" if first == second else f"in outputs[{first}]"
             yield Fault(
                 ("outputs", second),
-                f"{where or 'the total'} comes to {mine} records here, but to {other} "
-                f"in outputs[{first}] (off by {gap})",
+                f"{where} comes to {mine} records here, but to {other} {place} (off by {gap})",
+                clash=True,
             )
 
 
-def margin(table: CellTable, columns: tuple[int, ...], records: int) -> tuple[IntArray, IntArray]:
-    """Interval of each marginal count over ``columns``, in their order."""
-    others = tuple(i for i, column in enumerate(table.columns) if column not in columns)
-    kept = [column for column in table.columns if column in columns]
-    order = [kept.index(column) for column in columns]
-    low = np.transpose(table.low.sum(axis=others), order)
-    high = np.transpose(table.high.sum(axis=others), order)
-    low_rest, high_rest = table.low.sum() - low, table.high.sum() - high
-    return np.maximum(low, records - high_rest), np.minimum(high, records - low_rest)
+def _margin(table: CellTable, shared: Grid, records: int) -> tuple[IntArray, IntArray]:
+    found = project(table.grid, table.low, table.high, shared, records)
+    assert found is not None
+    return found
+
+
+def _where(grid: Grid, cell: int, schema: Schema) -> str:
+    """Say which records a cell counts."""
+    parts = []
+    for column, groups, level in zip(
+        grid.columns, grid.groups, np.unravel_index(cell, grid.shape), strict=True
+    ):
+        variable = schema.variables[column]
+        members = np.flatnonzero(groups == level)
+        texts = [variable.texts[m] for m in members[:4]]
+        if len(members) > 4:
+            texts = [texts[0], "…", variable.texts[members[-1]]]
+        parts.append(f"{variable.name}={'|'.join(texts)}")
+    return ", ".join(parts)
 
 
 def _show(low: int, high: int) -> str:
+    if low > high:
+        return "no number of"
     return f"{low}" if low == high else f"{low} to {high}"

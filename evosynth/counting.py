@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema
 
-from evosynth.errors import Fault, Path
-from evosynth.printed import Printed
+from evosynth.classes import Classes, classify
+from evosynth.condition import Condition, mask
+from evosynth.errors import Fault, Path, shown
+from evosynth.objective import CellTable, Output, Place, Plan, Share, Smooth
+from evosynth.pasted import Pasted, parse, parse_csv
+from evosynth.printed import Printed, Published, Within
+from evosynth.ranks import Cut
 from evosynth.schema import FloatArray, IntArray, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MAX_CELLS = 5_000_000
+MAX_FILE_BYTES = 16 * 2**20
+TOTAL = "total"
+SUPPRESSED = frozenset({"suppressed", "*", "c", "x", ".."})
+STRUCTURAL = "structural"
+
+Key: TypeAlias = tuple[str, ...]
+"""One value of each variable of a table, or `TOTAL`."""
 
 
 def _nest(value: Any) -> Any:
@@ -29,149 +44,385 @@ Cells: TypeAlias = Annotated[
 ]
 """Printed numbers, nested by the values of each variable in turn."""
 
-Key: TypeAlias = tuple[str, ...]
-Form: TypeAlias = Literal["counts", "proportions"]
+
+def as_list(value: Any) -> Any:
+    """Let one name stand for a list of one."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ValueError("expected a name, or a list of names")
+    return value
 
 
-def flatten(
-    tree: Any, names: Sequence[str], schema: Schema, path: Path
-) -> tuple[dict[Key, Printed], list[Fault], dict[Key, Path]]:
-    """Unfold nested cells into one printed number, and its place, per combination of values."""
-    cells: dict[Key, Printed] = {}
-    places: dict[Key, Path] = {}
+class Rounding(BaseModel):
+    """Counts were rounded to multiples of a base."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    base: Annotated[int, Field(ge=2, le=10_000)]
+    random: bool = False
+
+    def interval(self, value: int) -> tuple[int, int]:
+        """Counts that may have been rounded to a value."""
+        reach = self.base - 1 if self.random else self.base // 2
+        return max(0, value - reach), value + reach
+
+
+def _rounding(value: Any) -> Any:
+    return {"base": value} if isinstance(value, str) else value
+
+
+def _interval(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError("expected two whole numbers, [smallest, largest]")
+    return value
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table in a file beside the spec."""
+
+    name: str
+    text: str
+
+
+def _table_file(value: Any, info: ValidationInfo) -> Any:
+    """Read a file that lies in the same folder as the spec."""
+    if isinstance(value, TableFile):
+        return value
+    name = str(value)
+    if not name or PurePath(name).name != name or "\\" in name or name.startswith("."):
+        raise ValueError(f"{shown(name)!r} must be the plain name of a file beside the spec")
+    folder = (info.context or {}).get("folder")
+    if folder is None:
+        raise ValueError("a table can be read only from beside a spec file")
+    path = folder / name
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ValueError(f"{shown(name)}: larger than {MAX_FILE_BYTES // 2**20} MiB")
+        return TableFile(name, path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise ValueError(f"{shown(name)}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{shown(name)}: not UTF-8 text; save the file as UTF-8") from error
+
+
+class Tabled(Output):
+    """An output whose figures may be pasted as text, or stand in a file beside the spec."""
+
+    table: str | None = Field(None, description="the table as text, as copied from print")
+    file: (
+        Annotated[TableFile, BeforeValidator(_table_file), WithJsonSchema({"type": "string"})]
+        | None
+    ) = Field(None, description="name of a CSV file beside the spec that holds the table")
+
+    def pasted(self) -> tuple[str, Pasted] | None:
+        """Return the key under which a table is given, and the table."""
+        if self.table is not None:
+            return "table", parse(self.table)
+        return None if self.file is None else ("file", parse_csv(self.file.text))
+
+
+class Counted(Tabled):
+    """What may be said of counts that were suppressed or rounded before publication."""
+
+    suppressed: Annotated[tuple[int, int], BeforeValidator(_interval)] = Field(
+        (1, 9), description="smallest and largest count that `suppressed` stands for"
+    )
+    rounded: Annotated[Rounding, BeforeValidator(_rounding)] | None = Field(
+        None, description="base to which counts were rounded, or {base: 5, random: true}"
+    )
+
+    def count(self, text: str) -> Published:
+        """Read a count; raise ``ValueError`` with a remedy."""
+        plain = text.strip()
+        if plain.casefold() in SUPPRESSED:
+            return Within(plain, *self.suppressed)
+        if plain.casefold() == STRUCTURAL:
+            return Within(plain, 0, 0)
+        bound = Within.parse(plain)
+        if bound is not None:
+            return Within(
+                bound.text, max(0, bound.low), bound.high, 0, bound.open_low, bound.open_high
+            )
+        printed = Printed.parse(plain)
+        if printed.decimals or printed.text.startswith("-"):
+            raise ValueError(
+                f"{printed} is not a number of records; counts are whole and not negative"
+            )
+        if self.rounded is None:
+            return printed
+        value = int(printed.value)
+        if value % self.rounded.base:
+            raise ValueError(f"{printed} is not a multiple of {self.rounded.base}")
+        return Within(printed.text, *self.rounded.interval(value))
+
+    def share(self, text: str, scale: float) -> Published:
+        """Read a share of records, a proportion or a percentage; raise ``ValueError``."""
+        plain = text.strip().removesuffix("%").rstrip() if scale == 100 else text.strip()
+        if plain.casefold() in SUPPRESSED:
+            return Within(plain, 0, scale)
+        if plain.casefold() == STRUCTURAL:
+            return Within(plain, 0, 0)
+        found = Within.parse(plain) or Printed.parse(plain)
+        if isinstance(found, Printed) and not 0 <= found.value <= scale:
+            what = "a percentage" if scale == 100 else "a proportion"
+            raise ValueError(f"{found} is not {what}; it must lie between 0 and {scale:g}")
+        return found
+
+
+def count_bounds(published: Published, records: int) -> tuple[int, int]:
+    """Smallest and largest count that a figure admits."""
+    if isinstance(published, Printed):
+        return int(published.value), int(published.value)
+    low, high = published.interval
+    least = 0 if math.isinf(low) else math.floor(low) + 1 if published.open_low else math.ceil(low)
+    if math.isinf(high):
+        return least, records
+    return least, math.ceil(high) - 1 if published.open_high else math.floor(high)
+
+
+def share_bounds(published: Published, total: int, scale: float) -> tuple[int, int]:
+    """Smallest and largest count whose share of ``total`` a figure admits."""
+    if isinstance(published, Printed):
+        return published.counts(total, scale)
+    low, high = (min(max(end / scale * total, 0.0), float(total)) for end in published.interval)
+    least, most = math.ceil(low - 1e-9), math.floor(high + 1e-9)
+    while least <= most and not published.prints(scale * least / max(total, 1)):
+        least += 1
+    while least <= most and not published.prints(scale * most / max(total, 1)):
+        most -= 1
+    return least, most
+
+
+@dataclass
+class Layout:
+    """Builds the tables that the figures of one output rest on."""
+
+    schema: Schema
+    where: Condition | None
+    tables: list[CellTable] = field(default_factory=list)
+    classes: list[Classes] = field(default_factory=list)
+    shares: list[Share] = field(default_factory=list)
+    _known: dict[object, int] = field(default_factory=dict)
+
+    def place(self, groups: Mapping[str, IntArray], cell: Sequence[int]) -> Place:
+        """Find the cell of some groups of levels; the table is made when it is first needed."""
+        key = tuple((name, group.tobytes()) for name, group in groups.items())
+        if key not in self._known:
+            self._known[key] = len(self.tables)
+            self.classes.append(classify(self.schema, groups, self.where))
+            self.tables.append(CellTable.free(self.classes[-1].grid, self.schema.records))
+        table = self._known[key]
+        return table, self.classes[table].cell(cell)
+
+    def bound(self, place: Place, low: int, high: int) -> None:
+        """Narrow the bounds of a cell."""
+        table, cell = place
+        found = self.tables[table]
+        found.low[cell] = max(found.low[cell], low)
+        found.high[cell] = min(found.high[cell], high)
+
+    def known(self, place: Place) -> int | None:
+        """Count of a cell, if it is fixed."""
+        table, cell = place
+        found = self.tables[table]
+        if found.grid.size == 1:
+            return self.schema.records
+        return int(found.low[cell]) if found.low[cell] == found.high[cell] else None
+
+    def share(
+        self, of: Place, cells: Sequence[tuple[Place, Published]], scale: float, complete: bool
+    ) -> None:
+        """Bound cells by their shares of another; ``complete``: together they make it up."""
+        total = self.known(of)
+
+        def bounds(size: int) -> tuple[list[int], list[int]]:
+            found = [share_bounds(published, size, scale) for _, published in cells]
+            low, high = [f[0] for f in found], [f[1] for f in found]
+            if complete and not sum(low) <= size <= sum(high):
+                return [1] * len(low), [0] * len(low)
+            return low, high
+
+        if total is not None:
+            for place, published in cells:
+                low, high = share_bounds(published, total, scale)
+                self.bound(place, low, high)
+            return
+        ends = np.array([published.interval for _, published in cells]).clip(0, scale) / scale
+        self.shares.append(
+            Share(
+                of,
+                tuple(place for place, _ in cells),
+                tuple(ends[:, 0].tolist()),
+                tuple(ends[:, 1].tolist()),
+                bounds,
+            )
+        )
+
+    def ranks(self, of: Place, cells: Sequence[Place], parts: Sequence[int], cut: Cut) -> None:
+        """Bound the counts below, at and above values by the size of the group."""
+
+        def bounds(size: int) -> tuple[list[int], list[int]]:
+            low, high = cut.bounds(size)
+            return [low[part] for part in parts], [high[part] for part in parts]
+
+        total = self.known(of)
+        if total is not None:
+            for place, low, high in zip(cells, *bounds(total), strict=True):
+                self.bound(place, low, high)
+            return
+        low = tuple(cut.low[part] for part in parts)
+        high = tuple(cut.high[part] for part in parts)
+        self.shares.append(Share(of, tuple(cells), low, high, bounds))
+
+    def plan(self, counted: Iterable[tuple[Place, ...]], smooth: Iterable[Smooth] = ()) -> Plan:
+        """Return what was laid out."""
+        return Plan(tuple(self.tables), tuple(self.shares), tuple(counted), tuple(smooth))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One published number of a table."""
+
+    key: Key
+    form: str
+    published: Published
+    path: Path
+
+
+def unfold(
+    tree: Any, names: Sequence[str], schema: Schema, path: Path, partial: bool = False
+) -> tuple[list[tuple[Key, str, Path]], list[Fault]]:
+    """Unfold nested cells into the text of each, by the values of the variables.
+
+    A mapping may hold the key ``total`` besides values; a list may be one longer than there are
+    values, its last entry being the total.
+    """
+    cells: list[tuple[Key, str, Path]] = []
     faults: list[Fault] = []
 
     def visit(node: Any, key: Key, where: Path) -> None:
         if len(key) == len(names):
             if node is None:
-                faults.append(Fault(where, "nothing is given here"))
+                message = "nothing is given here; a cell that is not shown is `suppressed`"
+                faults.append(Fault(where, message))
             elif not isinstance(node, str):
                 faults.append(Fault(where, "expected a single text or number"))
             else:
-                try:
-                    cells[key] = Printed.parse(node)
-                    places[key] = where
-                except ValueError as error:
-                    faults.append(Fault(where, str(error)))
+                cells.append((key, node, where))
             return
         variable = schema[names[len(key)]]
+        values = variable.texts[: variable.valid]
         if isinstance(node, list):
-            if len(node) != variable.size:
-                listed = f" ({', '.join(variable.levels)})" if variable.size <= 12 else ""
-                expected = f"{variable.size:,} values{listed}"
-                faults.append(
-                    Fault(where, f"{len(node)} cells, but {variable.name!r} has {expected}")
-                )
+            named = [*values, TOTAL] if len(node) == len(values) + 1 else list(values)
+            if len(node) != len(named):
+                listed = f" ({', '.join(values)})" if len(values) <= 12 else ""
+                expected = f"{len(values):,} values{listed}"
+                message = f"{len(node)} cells, but {variable.name!r} has {expected}"
+                faults.append(Fault(where, message))
                 return
-            for position, (value, below) in enumerate(zip(variable.levels, node, strict=True)):
+            for position, (value, below) in enumerate(zip(named, node, strict=True)):
                 visit(below, (*key, value), (*where, position))
         elif isinstance(node, Mapping):
             for value, below in node.items():
-                if value in variable.levels:
+                if value in values or value == TOTAL:
                     visit(below, (*key, value), (*where, value))
                 else:
                     hint = variable.hint(str(value))
-                    faults.append(
-                        Fault((*where, value), f"{variable.name!r} has no value {value!r}{hint}")
-                    )
-            for value in variable.levels:
-                if value not in node:
-                    faults.append(
-                        Fault(
-                            where,
-                            f"no cells for {variable.name}={value}; a table lists every value",
-                        )
-                    )
+                    message = f"{variable.name!r} has no value {value!r}{hint}"
+                    faults.append(Fault((*where, value), message))
+            for value in values:
+                if value not in node and not partial and set(node) != {TOTAL}:
+                    message = f"no cells for {variable.name}={value}; a table lists every value"
+                    faults.append(Fault(where, message))
         else:
             faults.append(Fault(where, f"expected one number for each value of {variable.name!r}"))
 
     visit(tree, (), path)
-    ordered = sorted(
-        cells, key=lambda k: [schema[n].levels[v] for n, v in zip(names, k, strict=True)]
-    )
-    return {key: cells[key] for key in ordered}, faults, places
+    return cells, faults
 
 
-def share_faults(
-    cells: Iterable[tuple[Path, Printed]], form: Form, complete: bool, records: int
-) -> Iterator[Fault]:
-    """Find counts that are not whole, shares that no count has, and totals that are off."""
-    numbers = dict(cells)
-    sound = True
-    for path, printed in numbers.items():
-        low, high = count_interval(printed, form, records)
-        if form == "counts" and (printed.decimals or printed.text.startswith("-")):
-            yield Fault(
-                path, f"{printed} is not a number of records; counts are whole and not negative"
-            )
-        elif form == "counts" and printed.value > records:
-            yield Fault(path, f"{printed} is more than all {records} records")
-        elif form == "proportions" and not 0 <= printed.value <= 1:
-            yield Fault(path, f"{printed} is not a proportion; it must lie between 0 and 1")
-        elif low > high:
-            yield Fault(
-                path, f"no number of records out of {records} has a share that prints as {printed}"
-            )
-        else:
-            continue
-        sound = False
-    if not sound or not numbers:
-        return
-    total = sum(printed.value for printed in numbers.values())
-    where: Path = (form,)
-    if form == "counts":
-        if (complete and total != records) or total > records:
-            off = f"{abs(total - records):.0f} {'too many' if total > records else 'missing'}"
-            yield Fault(where, f"the cells sum to {total:.0f}, but records is {records} ({off})")
-        return
-    ends = [count_interval(printed, form, records) for printed in numbers.values()]
+def count_sum_faults(members: list[Entry], records: int, complete: bool = True) -> Iterator[Fault]:
+    """Find counts that do not sum to the number of records."""
+    ends = [count_bounds(entry.published, records) for entry in members]
     low, high = sum(end[0] for end in ends), sum(end[1] for end in ends)
     if low > records or (complete and high < records):
-        slack = sum(printed.half_width for printed in numbers.values())
-        rounding = f"which is not 1 within their rounding (±{slack:.2g})"
-        if abs(total - 1) <= slack + 1e-9:
-            makes = f"{low} records at least" if low > records else f"{high} records at most"
-            rounding = f"which makes {makes}, but records is {records}"
-        yield Fault(where, f"the proportions sum to {total:.6g}, {rounding}")
+        gap = f"{low - records} too many" if low > records else f"{records - high} missing"
+        total = f"{low}" if low == high else f"{low} to {high}"
+        message = f"the cells sum to {total}, but records is {records} ({gap})"
+        yield Fault(members[0].path[:1], message, clash=True)
 
 
-def count_interval(printed: Printed, form: Form, records: int) -> tuple[int, int]:
-    """Find the counts that print as a figure, itself a count or a share of all records."""
-    if form == "counts":
-        return int(printed.value), int(printed.value)
-    return printed.counts(records)
+def share_sum_faults(
+    members: list[Entry], scale: float, total: int | None, complete: bool = True
+) -> Iterator[Fault]:
+    """Find shares that no count has, and shares that do not sum to the whole."""
+    if not members:
+        return
+    where = members[0].path[:-1]
+    if total is not None:
+        impossible = False
+        for entry in members:
+            low, high = share_bounds(entry.published, total, scale)
+            if low > high:
+                impossible = True
+                message = (
+                    f"no number of records out of {total} has a share that prints as "
+                    f"{entry.published}"
+                )
+                yield Fault(entry.path, message, clash=True)
+        if impossible:
+            return
+    printed = [entry.published for entry in members if isinstance(entry.published, Printed)]
+    if len(printed) < len(members):
+        return
+    summed = sum(p.value for p in printed)
+    slack = sum(p.half_width for p in printed)
+    what = "percentages" if scale == 100 else "proportions"
+    if summed > scale + slack + 1e-9 or (complete and summed < scale - slack - 1e-9):
+        message = (
+            f"the {what} sum to {summed:.6g}, which is not {scale:g} within their rounding "
+            f"(±{slack:.2g})"
+        )
+        yield Fault(where, message, clash=True)
+    elif total is not None:
+        ends = [share_bounds(p, total, scale) for p in printed]
+        low, high = sum(end[0] for end in ends), sum(end[1] for end in ends)
+        if low > total or (complete and high < total):
+            makes = f"{low} records at least" if low > total else f"{high} records at most"
+            message = f"the {what} sum to {summed:.6g}, which makes {makes}, but there are {total}"
+            yield Fault(where, message, clash=True)
 
 
-def bounds(
-    names: Sequence[str], cells: Mapping[Key, Printed], form: Form, schema: Schema
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Intervals of a whole table, and the flat cell of each figure in order."""
-    shape = [schema[name].size for name in names]
-    low = np.zeros(shape, dtype=np.int64)
-    high = np.full(shape, schema.records, dtype=np.int64)
-    order = np.empty(len(cells), dtype=np.int64)
-    for position, (key, printed) in enumerate(cells.items()):
-        cell = tuple(schema[n].levels[v] for n, v in zip(names, key, strict=True))
-        low[cell], high[cell] = count_interval(printed, form, schema.records)
-        order[position] = np.ravel_multi_index(cell, shape)
-    return low, high, order
-
-
-def count_records(
+def population(
     frame: pd.DataFrame,
     counts: FloatArray,
     names: Sequence[str],
-    keys: Sequence[Key],
-    form: Form,
+    where: Condition | None,
     schema: Schema,
-) -> FloatArray:
-    """Count the records in each cell with pandas, as an analyst would."""
+) -> tuple[pd.DataFrame, FloatArray]:
+    """Records of a subpopulation in which none of some variables is missing, with pandas."""
+    kept = np.ones(len(frame), dtype=bool) if where is None else mask(where, frame, schema)
+    for name in names:
+        kept = kept & valid(frame, name, schema)
+    return frame.loc[kept], counts[kept]
+
+
+def valid(frame: pd.DataFrame, name: str, schema: Schema) -> Any:
+    """Which records have a value of a variable that does not stand for a missing one."""
+    variable = schema[name]
+    found = frame[name].notna().to_numpy()
+    codes = variable.values[variable.valid : variable.size - variable.blank]
+    return found & ~frame[name].isin(codes.tolist()).to_numpy() if len(codes) else found
+
+
+def count_by(
+    frame: pd.DataFrame, counts: FloatArray, names: Sequence[str]
+) -> dict[tuple[Any, ...], float]:
+    """Count records by the values of some variables, with a pandas group-by."""
+    if not names:
+        return {(): float(counts.sum())}
     weighted = frame[list(names)].assign(**{"records ": counts})
-    table = weighted.groupby(list(names), observed=True)["records "].sum()
-    total = float(counts.sum())
-    found = []
-    for key in keys:
-        values = [schema[n].value(v) for n, v in zip(names, key, strict=True)]
-        cell = float(table.get(values[0] if len(names) == 1 else tuple(values), 0.0))
-        found.append(cell if form == "counts" else cell / total)
-    return np.array(found)
+    table = weighted.groupby(list(names), observed=True, dropna=False)["records "].sum()
+    return {key if isinstance(key, tuple) else (key,): float(value) for key, value in table.items()}

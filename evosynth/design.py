@@ -50,7 +50,7 @@ def columns(formula: Formula, schema: Schema, reference: Mapping[str, str]) -> t
 
 def count_columns(formula: Formula, schema: Schema) -> int:
     """Count the columns of a formula without making them."""
-    sizes = {v.name: v.size - 1 if v.categorical else 1 for v in schema.variables}
+    sizes = {v.name: v.valid - 1 if v.categorical else 1 for v in schema.variables}
     return 1 + sum(math.prod(sizes[f.variable] for f in term) for term in formula.terms)
 
 
@@ -61,7 +61,7 @@ def _parts(factor: Factor, schema: Schema, reference: Mapping[str, str]) -> list
     left_out = reference_level(factor.variable, schema, reference)
     return [
         Part(factor, level, f"{variable.name}[{value}]")
-        for value, level in variable.levels.items()
+        for level, value in enumerate(variable.texts[: variable.valid])
         if level != left_out
     ]
 
@@ -123,7 +123,7 @@ def _table(part: Part, schema: Schema) -> FloatArray:
     variable = schema[part.factor.variable]
     if part.level is not None:
         return np.asarray(np.arange(variable.size) == part.level, dtype=np.float64)
-    values = variable.values.astype(np.float64)
+    values = np.where(np.isnan(variable.quantities), 1.0, variable.quantities)
     if part.factor.log:
         return np.asarray(np.log(values))
     return np.asarray(values**part.factor.power)
@@ -146,6 +146,6 @@ def formula_faults(formula: Formula, schema: Schema) -> Iterator[str]:
         variable = schema[factor.variable]
         if variable.categorical and (factor.log or factor.power != 1):
             yield f"{factor} needs a quantity, but {variable.name!r} holds categories"
-        elif factor.log and float(variable.values.min()) <= 0:
-            least = variable.values.min()
+        elif factor.log and float(np.nanmin(variable.quantities)) <= 0:
+            least = variable.texts[0]
             yield f"{factor} needs values above 0, but {variable.name!r} starts at {least}"

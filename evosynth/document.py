@@ -27,13 +27,18 @@ class Document:
     source: bytes
     tree: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
+    blocks: dict[Path, int] = field(default_factory=dict)
+    """Line on which each block of text begins."""
     faults: list[tuple[int | None, Fault]] = field(default_factory=list)
 
     def line(self, path: Path) -> int | None:
         """Line of the node at ``path``, or of the nearest node above it."""
         for end in range(len(path), -1, -1):
-            if path[:end] in self.lines:
-                return self.lines[path[:end]]
+            here = path[:end]
+            if here in self.blocks and end < len(path) and isinstance(path[end], int):
+                return self.blocks[here] + int(path[end])
+            if here in self.lines:
+                return self.lines[here]
         return None
 
     def error(self, faults: list[Fault]) -> SpecError:
@@ -128,6 +133,8 @@ class _Builder:
         if depth > MAX_DEPTH:
             raise self.document.error([Fault(path[:1], f"nested deeper than {MAX_DEPTH} levels")])
         if isinstance(node, yaml.ScalarNode):
+            if node.style == "|":
+                self.document.blocks[path] = node.start_mark.line + 2
             empty = not node.style and node.value in {"", "~", "null", "Null", "NULL"}
             return None if empty else node.value
         if isinstance(node, yaml.SequenceNode):

@@ -42,6 +42,8 @@ class Fault:
 
     path: Path
     message: str
+    clash: bool = False
+    """Whether it is a contradiction between figures, which a run may be told to bear."""
 
     @property
     def place(self) -> str:

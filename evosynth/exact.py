@@ -10,7 +10,7 @@ from deap import base
 from evosynth.evolve import Candidate, keep_best, toolbox_of
 from evosynth.kernels.cells import violation
 from evosynth.kernels.moves import accept_moves
-from evosynth.polish import PRINTS, measure, polish
+from evosynth.polish import PRINTS, polish
 from evosynth.problem import Problem
 from evosynth.record_types import Types, few_types
 from evosynth.records import Records
@@ -122,7 +122,9 @@ class Exact:
             distance = float(candidate.residual @ candidate.residual)
             if wrong or distance > _NEAR * len(candidate.residual):
                 continue
-            found = self.candidate(polish(self.space, candidate.payload, rng, _ROUNDS))
+            found = self.candidate(
+                polish(self.space, candidate.payload, self.source.compass.aim, rng, _ROUNDS)
+            )
             reached = self.rank(found, self.appraise(found))
             if reached < rank:
                 best, rank = found, reached
@@ -132,7 +134,7 @@ class Exact:
 
     def appraise(self, candidate: Candidate) -> FloatArray:
         """Distance of every figure from its target in half-widths: counts first, then the rest."""
-        residual = measure(self.problem, *self.space.rows(candidate.payload))
+        residual = self.problem.measure(*self.space.rows(candidate.payload))
         return self.problem.distance(candidate.cells, residual)
 
     def rank(self, candidate: Candidate, distance: FloatArray) -> tuple[int, float]:

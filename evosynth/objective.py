@@ -7,16 +7,20 @@ nothing else.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
 
+from evosynth import condition
+from evosynth.condition import Condition
 from evosynth.errors import Fault, Path
-from evosynth.printed import Printed
+from evosynth.grid import Grid
+from evosynth.printed import Published
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
 
 if TYPE_CHECKING:
@@ -28,21 +32,43 @@ class Figure:
     """One published number."""
 
     label: str
-    printed: Printed
+    printed: Published
 
 
 @dataclass(frozen=True)
 class CellTable:
-    """Counts of records by the levels of some variables, each within an interval."""
+    """Counts of records by cells of a grid, each within an interval."""
 
-    columns: tuple[int, ...]
-    """The variables, by column of the schema."""
+    grid: Grid
     low: IntArray
-    """Smallest admissible count of each cell, shape (levels of each variable …)."""
+    """Smallest admissible count of each cell, flat."""
     high: IntArray
-    """Largest admissible count of each cell, same shape."""
-    figures: IntArray
-    """Flat index of the cell that each figure is about."""
+    """Largest admissible count of each cell, flat."""
+
+    @classmethod
+    def free(cls, grid: Grid, records: int) -> CellTable:
+        """Leave every count open."""
+        return cls(grid, np.zeros(grid.size, np.int64), np.full(grid.size, records, np.int64))
+
+
+Place: TypeAlias = tuple[int, int]
+"""A table, by its position in a plan, and a cell of it."""
+
+Bounds: TypeAlias = Callable[[int], tuple[list[int], list[int]]]
+
+
+@dataclass(frozen=True)
+class Share:
+    """Cells whose bounds follow from the count of another cell: percentages, ranks of quantiles."""
+
+    of: Place
+    cells: tuple[Place, ...]
+    low: tuple[float, ...]
+    """Smallest share of each cell, roughly."""
+    high: tuple[float, ...]
+    """Largest share of each cell, roughly."""
+    bounds: Bounds
+    """Exact bounds of each cell for a count of the other; low > high where it cannot be."""
 
 
 class Expansion(Protocol):
@@ -60,36 +86,50 @@ class Expansion(Protocol):
         """Effect of having each record, shape (records, figures)."""
 
 
-class Smooth(Protocol):
+class Smooth(ABC):
     """Figures that are smooth functions of sums over records."""
 
+    outcome: int | None = None
+    """Column of the variable that `log_density` explains, if it explains any."""
+    given: tuple[int, ...] = ()
+    """Columns of the variables that it is explained by."""
+    associations: tuple[tuple[int, int, float], ...] = ()
+    """Pairs of columns with their published correlation."""
+
     @property
+    @abstractmethod
     def size(self) -> int:
         """Number of figures."""
 
     @property
+    @abstractmethod
     def half_width(self) -> FloatArray:
         """Half a unit of the last printed digit of each."""
 
-    @property
-    def outcome(self) -> int | None:
-        """Column of the variable that `log_density` explains, if it explains any."""
-
     def log_density(self, codes: Codes) -> FloatArray:
         """Log probability of each record's outcome given its other variables, as published."""
+        return np.zeros(len(codes))
 
+    @abstractmethod
     def expand(self, codes: Codes, counts: FloatArray) -> Expansion:
         """Expand the figures around the dataset that holds ``codes[i]`` ``counts[i]`` times."""
 
+    @abstractmethod
     def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
         """Distance of the figures as estimated anew from a dataset, in half-widths."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """An output in the terms of the search; its figures follow in this order."""
+    """An output in the terms of the search.
+
+    Its figures follow in this order: first those decided by counts, then the smooth ones.
+    """
 
     tables: tuple[CellTable, ...] = ()
+    shares: tuple[Share, ...] = ()
+    counted: tuple[tuple[Place, ...], ...] = ()
+    """The cells that decide each figure that is a matter of counts."""
     smooth: tuple[Smooth, ...] = ()
 
 
@@ -122,6 +162,22 @@ class Output(BaseModel):
         1.0, description="weight of this output's mean squared error in `strategy: classic`"
     )
 
+    where: str | None = Field(
+        None, description="the records that are counted, such as AGE >= 50 and SEX == 2"
+    )
+
+    @field_validator("where")
+    @classmethod
+    def _where_parses(cls, text: str | None) -> str | None:
+        if text is not None:
+            condition.parse(text)
+        return text
+
+    @cached_property
+    def condition(self) -> Condition | None:
+        """The subpopulation, if the output is about one."""
+        return None if self.where is None else condition.parse(self.where)
+
     @abstractmethod
     def mentions(self) -> Iterator[Mention]:
         """Name every variable that is used, and values of it where they are known beforehand."""
@@ -151,9 +207,3 @@ class Output(BaseModel):
         schema
             The variables.
         """
-
-
-def centres(figures: tuple[Figure, ...]) -> tuple[FloatArray, FloatArray]:
-    """Middle and half-length of the interval of values that print as each figure."""
-    ends = np.array([figure.printed.interval for figure in figures]).reshape(-1, 2)
-    return ends.mean(axis=1), (ends[:, 1] - ends[:, 0]) / 2

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evosynth.kernels.cells import sum_rows
 from evosynth.kernels.lattice import balance, nearest_plane, reduce_basis
 from evosynth.kernels.moves import pick_neutral
-from evosynth.problem import Problem
-from evosynth.schema import Codes, FloatArray, IntArray
+from evosynth.schema import FloatArray, IntArray
 from evosynth.space import Moves, Payload, Space
 
 INSIDE = 0.93
@@ -29,46 +29,128 @@ _NOISE = 0.2
 _CHOICE = 4
 _PROPOSED = 18
 _KEPT = 6
-_SCARCE = 4
-"""Records per move of a pool below which only fine moves are worth trying."""
 _MOST_SWAPS = 400_000
+_JOINT = 90
+"""Figures up to which all are polished at once; more are divided by what moves them."""
+_MOST_MOVES = 60_000
+_LEAST_ROOM = 0.15
 
 
-def measure(problem: Problem, codes: Codes, counts: IntArray) -> FloatArray:
-    """Distance of every smooth figure from its target, estimated anew, in half-widths."""
-    parts = [block.refit(codes, counts.astype(np.float64)) for block in problem.smooth]
-    found = np.concatenate([np.empty(0), *parts])
-    return np.where(np.isnan(found), np.inf, found)
-
-
-def polish(space: Space, payload: Payload, rng: np.random.Generator, rounds: int) -> Payload:
+def polish(
+    space: Space, payload: Payload, aim: FloatArray, rng: np.random.Generator, rounds: int
+) -> Payload:
     """Try to land a candidate whose tables are exact; return the best that was seen."""
-    best, least = payload, _worst(space, payload)
-    few = min(400, 100 + 10 * space.problem.size)
-    scarce = space.problem.schema.records < _SCARCE * few
+    best, least = payload, _rank(space, payload)
+    divided = _divided(space, payload, rng)
     for attempt in range(rounds):
-        if least < PRINTS:
+        if least[0] == 0:
             break
-        start = best
-        size = few * (4 + min(attempt, 8)) // 4
-        fine = scarce or attempt % 2 == 1
-        moves, effects, reach, residual = _pool(space, start, size, fine, rng)
-        if len(moves) == 0:
+        if divided and (attempt % 2 == 0 or space.problem.size > _JOINT):
+            for column in rng.permutation(divided):
+                found = _by_variable(space, best, int(column), aim, attempt, rng)
+                rank = _rank(space, found)
+                if rank < least:
+                    best, least = found, rank
             continue
-        chosen = _choose(effects, residual, reach, size, rng)
-        moves = moves.subset(chosen)
-        for times in _solve(effects[chosen], residual, reach[chosen], rng):
-            found = space.apply(start, moves, times)
-            worst = _worst(space, found)
-            if worst < least:
-                best, least = found, worst
-            if least < PRINTS:
+        for found in _joint(space, best, aim, attempt, rng):
+            rank = _rank(space, found)
+            if rank < least:
+                best, least = found, rank
+            if least[0] == 0:
                 break
     return best
 
 
-def _worst(space: Space, payload: Payload) -> float:
-    return float(np.abs(measure(space.problem, *space.rows(payload))).max(initial=0.0))
+def _rank(space: Space, payload: Payload) -> tuple[int, float]:
+    """Figures that are missed, and the distance of the worst."""
+    size = np.abs(space.problem.measure(*space.rows(payload)))
+    return int((size >= PRINTS).sum()), float(size.max(initial=0.0))
+
+
+def _joint(
+    space: Space, payload: Payload, aim: FloatArray, attempt: int, rng: np.random.Generator
+) -> Iterator[Payload]:
+    """Candidates in which moves of any variable land all figures at once."""
+    few = min(400, 100 + 10 * space.problem.size)
+    size = few * (4 + min(attempt, 8)) // 4
+    moves = space.propose(payload, _PROPOSED * size, rng, rare=True)
+    moves, effects, reach, residual = _pool(space, payload, moves, size, attempt % 2 == 1, rng)
+    if len(moves) == 0:
+        return
+    chosen = _choose(effects, residual - aim, reach, size, rng)
+    moves = moves.subset(chosen)
+    for times in _solve(effects[chosen], residual, aim, reach[chosen], rng):
+        yield space.apply(payload, moves, times)
+
+
+def _divided(space: Space, payload: Payload, rng: np.random.Generator) -> list[int]:
+    """Variables whose moves leave some figures alone; none if every move touches them all."""
+    found, whole = [], True
+    for column in space.free:
+        moves = space.propose(payload, 200, rng, column=int(column))
+        if len(moves) == 0:
+            continue
+        _, effects = _effects(space, payload, moves)
+        touched = (effects != 0.0).any(axis=0)
+        if touched.any():
+            found.append(int(column))
+            whole &= bool(touched.all()) and _parts(effects[~_swaps(moves)], touched).max() == 0
+    return [] if whole else found
+
+
+def _swaps(moves: Moves) -> NDArray[np.bool_]:
+    return np.asarray(moves.slot_from[:, 1] >= 0)
+
+
+def _parts(effects: FloatArray, touched: NDArray[np.bool_]) -> IntArray:
+    """Number figures so that those that some move changes together share a number; else -1."""
+    part = np.where(touched, np.arange(effects.shape[1]), -1)
+    patterns = np.unique(effects != 0.0, axis=0)
+    changed = True
+    while changed:
+        changed = False
+        for pattern in patterns:
+            if pattern.any() and (part[pattern] != part[pattern].min()).any():
+                part[pattern] = part[pattern].min()
+                changed = True
+    return np.unique(part, return_inverse=True)[1] - int((part < 0).any())
+
+
+def _by_variable(
+    space: Space,
+    payload: Payload,
+    column: int,
+    aim: FloatArray,
+    attempt: int,
+    rng: np.random.Generator,
+) -> Payload:
+    """Land figures by moves of one variable, each set of figures that it changes by itself."""
+    size = min(_MOST_MOVES, _PROPOSED * 20 * (space.problem.size + 10))
+    moves = space.propose(payload, size, rng, rare=attempt % 4 < 2, column=column)
+    if len(moves) == 0:
+        return payload
+    moves, effects, reach, residual = _pool(space, payload, moves, size, attempt % 4 > 1, rng)
+    single = effects[~_swaps(moves)]
+    touched = (effects != 0.0).any(axis=0)
+    parts = _parts(single if len(single) else effects, touched)
+    times = np.zeros(len(moves), dtype=np.int64)
+    for part in range(int(parts.max(initial=-1)) + 1):
+        inside = parts == part
+        if (np.abs(residual[inside]) < INSIDE).all():
+            continue
+        own = np.flatnonzero(
+            (effects[:, inside] != 0.0).any(axis=1) & (effects[:, ~inside] == 0.0).all(axis=1)
+        )
+        if len(own) == 0:
+            continue
+        few = min(300, (60 + 12 * int(inside.sum())) * (2 + attempt // 2) // 2)
+        mine = effects[np.ix_(own, inside)]
+        chosen = _choose(mine, (residual - aim)[inside], reach[own], few, rng)
+        solutions = _solve(mine[chosen], residual[inside], aim[inside], reach[own[chosen]], rng)
+        solved = next(solutions, None)
+        if solved is not None:
+            times[own[chosen]] = solved
+    return space.apply(payload, moves, times) if times.any() else payload
 
 
 def _effects(space: Space, payload: Payload, moves: Moves) -> tuple[FloatArray, FloatArray]:
@@ -88,16 +170,15 @@ def _effects(space: Space, payload: Payload, moves: Moves) -> tuple[FloatArray, 
 
 
 def _pool(
-    space: Space, payload: Payload, size: int, fine: bool, rng: np.random.Generator
+    space: Space, payload: Payload, moves: Moves, size: int, fine: bool, rng: np.random.Generator
 ) -> tuple[Moves, FloatArray, FloatArray, FloatArray]:
-    """Find moves on disjoint records that leave the tables alone.
+    """Keep moves on disjoint records that leave the tables alone.
 
     Returns them with their effects, the reach of each, and the residual. Where records are scarce
     the moves must be no larger than the way that is left: ``fine`` takes those first whose effects
     are of the size at which ``size`` of them just cover it.
     """
     stock = space.stock(payload)
-    moves = space.propose(payload, _PROPOSED * size, rng, rare=True)
     if fine and len(moves):
         residual, effects = _effects(space, payload, moves)
         needed = 2 * (np.abs(residual) + 3) / np.sqrt(min(size, len(stock)))
@@ -141,7 +222,11 @@ def _choose(
 
 
 def _solve(
-    effects: FloatArray, residual: FloatArray, reach: FloatArray, rng: np.random.Generator
+    effects: FloatArray,
+    residual: FloatArray,
+    aim: FloatArray,
+    reach: FloatArray,
+    rng: np.random.Generator,
 ) -> Iterator[IntArray]:
     """Whole numbers of times to make each move, within reach, that bring the figures into the box.
 
@@ -151,11 +236,12 @@ def _solve(
     effects, low, high = effects[order], -reach[order, 0], reach[order, 1]
     n_moves = len(effects)
     middle, half = (low + high) / 2, (high - low) / 2
-    basis = np.hstack([np.diag(1 / half), _SCALE * effects])
+    room = np.maximum(1 - np.abs(aim), _LEAST_ROOM)
+    basis = np.hstack([np.diag(1 / half), _SCALE * effects / room])
     star, norm = reduce_basis(basis, _MOST_SWAPS)
     for attempt in range(_TRIES):
         noise = rng.normal(0.0, _NOISE, n_moves) if attempt else 0.0
-        target = np.concatenate([middle / half + noise, -_SCALE * residual])
+        target = np.concatenate([middle / half + noise, -_SCALE * (residual - aim) / room])
         times = np.rint(nearest_plane(basis, star, norm, target)[:n_moves] * half)
         if (times < low).any() or (times > high).any():
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
@@ -14,6 +14,8 @@ from evosynth.errors import shown
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?", re.ASCII)
 _LONGEST = 40
+_HALFWAY = 1e-12
+_BOUND = re.compile(r"(<|<=|≤|>|>=|≥)\s*(\S+)")
 
 
 def half_units(distance: float) -> str:
@@ -37,6 +39,11 @@ class Printed:
     def parse(cls, text: str) -> Printed:
         """Read a number from print; raise ``ValueError`` with a remedy if it is none."""
         plain = text.strip().replace("\u2212", "-")
+        if plain.endswith("%"):
+            raise ValueError(
+                f"{shown(text)!r} is a percentage; write {shown(plain[:-1])} under a key "
+                "for percentages"
+            )
         if not any(c.isdigit() for c in plain) or not _NUMBER.fullmatch(plain):
             raise ValueError(
                 f"{shown(text)!r} is not a number as printed, such as 1,024 or -0.0650"
@@ -66,21 +73,36 @@ class Printed:
         return format(value, f".{self.decimals}f")
 
     def prints(self, value: float) -> bool:
-        """Whether ``value``, printed to this precision, is this very text."""
-        return math.isfinite(value) and self.show(value) == self.text
+        """Whether ``value``, printed to this precision, is this very text.
 
-    def counts(self, total: int) -> tuple[int, int]:
-        """Smallest and largest count whose share of ``total`` prints as this text.
+        A value halfway between two print-outs is either: programs differ in which they choose.
+        """
+        if not math.isfinite(value):
+            return False
+        return self.show(value) == self.text or self._halfway(value)
+
+    def _halfway(self, value: float) -> bool:
+        slack = _HALFWAY * max(abs(value), self.half_width)
+        return any(end != 0.0 and abs(value - end) <= slack for end in self.interval)
+
+    def off(self, value: float) -> float:
+        """Distance of a value in half-units of the last printed digit."""
+        return (value - self.value) / self.half_width
+
+    def counts(self, total: int, scale: float = 1.0) -> tuple[int, int]:
+        """Smallest and largest count whose share of ``total``, × ``scale``, prints as this text.
 
         The pair is empty (low > high) when no count does.
         """
         if self.text.startswith("-"):
             return 1, 0
-        low = max(0, math.ceil((self.value - self.half_width) * total - 1e-6))
-        high = min(total, math.floor((self.value + self.half_width) * total + 1e-6))
-        while low <= high and not self.prints(low / total):
+        if total == 0:
+            return 0, 0
+        low = max(0, math.ceil((self.value - self.half_width) / scale * total - 1e-6))
+        high = min(total, math.floor((self.value + self.half_width) / scale * total + 1e-6))
+        while low <= high and not self.prints(scale * low / total):
             low += 1
-        while low <= high and not self.prints(high / total):
+        while low <= high and not self.prints(scale * high / total):
             high -= 1
         return low, high
 
@@ -99,3 +121,66 @@ class Printed:
     ) -> dict[str, Any]:
         """Editors accept the number bare or quoted."""
         return {"type": ["number", "string"], "description": "a number exactly as printed"}
+
+
+@dataclass(frozen=True)
+class Within:
+    """A figure of which print tells only that it lies between two values: ``<0.001``."""
+
+    text: str
+    low: float
+    high: float
+    decimals: int = 0
+    open_low: bool = False
+    open_high: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Within | None:
+        """Read a bound such as ``<0.001`` or ``>= 5``; ``None`` if the text is none."""
+        found = _BOUND.fullmatch(text.strip())
+        if found is None:
+            return None
+        sign, end = found.group(1), Printed.parse(found.group(2))
+        shown_as = f"{sign}{end.text}"
+        if sign.startswith("<") or sign == "≤":
+            return cls(shown_as, -math.inf, end.value, end.decimals, open_high=sign == "<")
+        return cls(shown_as, end.value, math.inf, end.decimals, open_low=sign == ">")
+
+    @property
+    def half_width(self) -> float:
+        """Half a unit of the last printed digit."""
+        return 0.5 * 10.0**-self.decimals
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The values that are meant."""
+        return self.low, self.high
+
+    @property
+    def value(self) -> float:
+        """A value inside."""
+        if math.isinf(self.low):
+            return self.high - self.half_width
+        return self.low + self.half_width if math.isinf(self.high) else (self.low + self.high) / 2
+
+    def show(self, value: float) -> str:
+        """Print a value to the precision of the bounds."""
+        return format(value, f".{self.decimals}f")
+
+    def prints(self, value: float) -> bool:
+        """Whether ``value`` lies inside."""
+        above = value > self.low if self.open_low else value >= self.low
+        below = value < self.high if self.open_high else value <= self.high
+        return above and below
+
+    def off(self, value: float) -> float:
+        """How far outside a value lies, in half-units of the last printed digit."""
+        return (value - min(max(value, self.low), self.high)) / self.half_width
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+
+Published: TypeAlias = Printed | Within
+"""What is published of a figure."""

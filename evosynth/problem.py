@@ -2,69 +2,133 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosynth.contradictions import margin
+from evosynth.grid import Grid
 from evosynth.kernels.cells import index_cells
-from evosynth.objective import CellTable, Expansion, Plan, Smooth
+from evosynth.margins import project
+from evosynth.objective import Bounds, Expansion, Plan, Smooth
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
 
 CellArray = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
+class FlatShare:
+    """A `Share` whose cells are numbered over all tables."""
+
+    of: int
+    cells: IntArray
+    low: FloatArray
+    high: FloatArray
+    bounds: Bounds
+
+
+@dataclass
 class Problem:
     """What the search must satisfy."""
 
     schema: Schema
-    tables: tuple[CellTable, ...]
+    grids: tuple[Grid, ...]
+    """The tables; those of the same cells are one."""
+    low: IntArray
+    """Smallest admissible count of every cell of every table."""
+    high: IntArray
+    """Largest admissible count of every cell of every table."""
+    shares: tuple[FlatShare, ...]
+    figure_start: IntArray
+    figure_cell: IntArray
+    """Cells of figure i: ``figure_cell[figure_start[i] : figure_start[i + 1]]``."""
     smooth: tuple[Smooth, ...]
+    first_cell: IntArray
+    """Where each table starts among the flat cells."""
+    table_of: tuple[tuple[int, ...], ...] = field(default=())
+    """For each plan, the table that each of its tables became."""
 
     @classmethod
     def of(cls, plans: tuple[Plan, ...], schema: Schema) -> Problem:
         """Join the plans of all outputs."""
-        tables = tuple(table for plan in plans for table in plan.tables)
-        smooth = tuple(block for plan in plans for block in plan.smooth)
-        return cls(schema, tables, smooth)
+        grids: list[Grid] = []
+        low: list[IntArray] = []
+        high: list[IntArray] = []
+        known: dict[object, int] = {}
+        table_of = []
+        for plan in plans:
+            numbers = []
+            for table in plan.tables:
+                number = known.setdefault(table.grid.key, len(grids))
+                if number == len(grids):
+                    grids.append(table.grid)
+                    low.append(table.low.copy())
+                    high.append(table.high.copy())
+                else:
+                    low[number] = np.maximum(low[number], table.low)
+                    high[number] = np.minimum(high[number], table.high)
+                numbers.append(number)
+            table_of.append(tuple(numbers))
+        first = np.cumsum([0, *(grid.size for grid in grids)], dtype=np.int64)
+        shares, starts, cells = [], [0], []
+        for plan, numbers_of in zip(plans, table_of, strict=True):
+            for share in plan.shares:
+                shares.append(
+                    FlatShare(
+                        int(first[numbers_of[share.of[0]]] + share.of[1]),
+                        np.array([first[numbers_of[t]] + c for t, c in share.cells], np.int64),
+                        np.array(share.low),
+                        np.array(share.high),
+                        share.bounds,
+                    )
+                )
+            for places in plan.counted:
+                cells += [int(first[numbers_of[table]] + cell) for table, cell in places]
+                starts.append(len(cells))
+        empty = np.empty(0, np.int64)
+        lowest, highest = np.concatenate([empty, *low]), np.concatenate([empty, *high])
+        # Contradictory figures: each is met as nearly as the others allow.
+        middle = (lowest + highest) // 2
+        crossed = lowest > highest
+        lowest[crossed] = highest[crossed] = middle[crossed]
+        return cls(
+            schema,
+            tuple(grids),
+            lowest,
+            highest,
+            tuple(shares),
+            np.array(starts, np.int64),
+            np.array(cells, np.int64),
+            tuple(block for plan in plans for block in plan.smooth),
+            first[:-1],
+            tuple(table_of),
+        )
 
-    @cached_property
-    def low(self) -> IntArray:
-        """Smallest admissible count of every cell of every table."""
-        return np.concatenate([np.empty(0, np.int64), *(t.low.ravel() for t in self.tables)])
-
-    @cached_property
-    def high(self) -> IntArray:
-        """Largest admissible count of every cell of every table."""
-        return np.concatenate([np.empty(0, np.int64), *(t.high.ravel() for t in self.tables)])
-
-    @cached_property
-    def first_cell(self) -> IntArray:
-        """Where each table starts among the flat cells."""
-        sizes = [table.low.size for table in self.tables]
-        return np.cumsum([0, *sizes], dtype=np.int64)[:-1]
-
-    @cached_property
-    def figure_cells(self) -> IntArray:
-        """Flat cell of every figure that is a count."""
-        parts = [start + t.figures for start, t in zip(self.first_cell, self.tables, strict=True)]
-        return np.concatenate([np.empty(0, np.int64), *parts])
+    def slice(self, table: int) -> slice:
+        """Where the cells of a table are."""
+        return slice(
+            int(self.first_cell[table]), int(self.first_cell[table]) + self.grids[table].size
+        )
 
     @cached_property
     def binding(self) -> IntArray:
         """Tables that say more than the margins of other tables do."""
-        kept = list(range(len(self.tables)))
-        for position, table in enumerate(self.tables):
+        kept = list(range(len(self.grids)))
+        for position, grid in enumerate(self.grids):
+            here = self.slice(position)
             for other in kept:
-                finer = self.tables[other]
-                if other != position and set(table.columns) <= set(finer.columns):
-                    low, high = margin(finer, table.columns, self.schema.records)
-                    if (low >= table.low).all() and (high <= table.high).all():
-                        kept.remove(position)
-                        break
+                if other == position:
+                    continue
+                there = self.slice(other)
+                found = project(
+                    self.grids[other], self.low[there], self.high[there], grid, self.schema.records
+                )
+                if found is None:
+                    continue
+                if (found[0] >= self.low[here]).all() and (found[1] <= self.high[here]).all():
+                    kept.remove(position)
+                    break
         return np.array(kept, dtype=np.int64)
 
     @cached_property
@@ -73,35 +137,51 @@ class Problem:
         return sum(block.size for block in self.smooth)
 
     @cached_property
-    def _radix(self) -> tuple[IntArray, IntArray, IntArray]:
-        start = [0]
-        columns: list[int] = []
-        strides: list[int] = []
-        for table in self.tables:
-            columns += table.columns
-            strides += [stride // table.low.itemsize for stride in np.empty_like(table.low).strides]
+    def _lookups(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        start, columns, starts = [0], [], []
+        lookups = [np.empty(0, np.int64)]
+        end = 0
+        for grid in self.grids:
+            for column, group, stride in zip(grid.columns, grid.groups, grid.strides, strict=True):
+                columns.append(column)
+                starts.append(end)
+                lookups.append(group * stride)
+                end += len(group)
             start.append(len(columns))
         return (
-            np.array(start, dtype=np.int64),
-            np.array(columns, dtype=np.int64),
-            np.array(strides, dtype=np.int64),
+            np.array(start, np.int64),
+            np.array(columns, np.int64),
+            np.array(starts, np.int64),
+            np.concatenate(lookups),
         )
 
     def cells(self, codes: Codes) -> CellArray:
         """Flat cell of each record in each table, shape (records, tables)."""
-        start, columns, strides = self._radix
-        return index_cells(codes, start, columns, strides, self.first_cell)
+        start, columns, starts, lookup = self._lookups
+        return index_cells(codes, start, columns, starts, lookup, self.first_cell)
 
     def distance(self, cells: IntArray, residual: FloatArray) -> FloatArray:
         """Distance of every figure from its target in half-widths: counts first, then the rest."""
-        counts = cells[self.figure_cells]
-        low, high = self.low[self.figure_cells], self.high[self.figure_cells]
-        off = np.maximum(counts - high, 0) - np.maximum(low - counts, 0)
-        return np.concatenate([2.0 * off, residual])
+        counts = cells[self.figure_cell]
+        low, high = self.low[self.figure_cell], self.high[self.figure_cell]
+        off = 2.0 * (np.maximum(counts - high, 0) - np.maximum(low - counts, 0))
+        if len(self.figure_start) - 1 == len(off):
+            return np.concatenate([off, residual])
+        worst = np.zeros(len(self.figure_start) - 1)
+        figure = np.repeat(np.arange(len(worst)), np.diff(self.figure_start))
+        order = np.argsort(np.abs(off), kind="stable")
+        worst[figure[order]] = off[order]
+        return np.concatenate([worst, residual])
 
     def expand(self, codes: Codes, counts: FloatArray) -> JointExpansion:
         """Expand every smooth figure around a dataset."""
         return JointExpansion(tuple(block.expand(codes, counts) for block in self.smooth))
+
+    def measure(self, codes: Codes, counts: IntArray) -> FloatArray:
+        """Distance of every smooth figure from its target, estimated anew, in half-widths."""
+        parts = [block.refit(codes, counts.astype(np.float64)) for block in self.smooth]
+        found = np.concatenate([np.empty(0), *parts])
+        return np.where(np.isnan(found), np.inf, found)
 
 
 @dataclass(frozen=True)

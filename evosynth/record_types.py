@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,7 +42,9 @@ class Types(Space):
         """One count per type."""
         return 4 * len(self.codes)
 
-    def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
+    def pool(
+        self, margins: list[FloatArray], sample: Callable[[int], Codes]
+    ) -> tuple[Codes, FloatArray]:
         """All types, by their probability."""
         weights = np.ones(len(self.codes))
         for column, share in enumerate(margins):
@@ -72,12 +76,17 @@ class Types(Space):
         return payload
 
     def propose(
-        self, payload: Payload, size: int, rng: np.random.Generator, rare: bool = False
+        self,
+        payload: Payload,
+        size: int,
+        rng: np.random.Generator,
+        rare: bool = False,
+        column: int | None = None,
     ) -> Moves:
         """Pick types that occur, however often they do."""
         held = np.flatnonzero(payload)
         first, second = (held[rows] for rows in self._rows(self.codes[held], size, rng, rare))
-        variable, old, new, swap, kept = self._draw(self.codes, first, second, rng)
+        variable, old, new, swap, kept = self._draw(self.codes, first, second, rng, column)
         shift = (new - old) * self.strides[variable]
         source = np.column_stack([first, np.where(swap, second, -1)])[kept]
         target = np.column_stack([first + shift, np.where(swap, second - shift, -1)])[kept]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +20,7 @@ _FIGURE_BYTES = 24
 _POOL_FACTOR = 4
 _POOL_LEAST = 20_000
 _POOL_MOST = 400_000
+_POOL_NUMBERS = 20_000_000
 
 
 class Records(Space):
@@ -40,12 +42,14 @@ class Records(Space):
         schema = self.problem.schema
         return schema.records * len(schema.variables) * schema.dtype.itemsize
 
-    def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
+    def pool(
+        self, margins: list[FloatArray], sample: Callable[[int], Codes]
+    ) -> tuple[Codes, FloatArray]:
         """Draw rows, several times as many as records."""
         schema = self.problem.schema
-        size = min(max(_POOL_LEAST, _POOL_FACTOR * schema.records), _POOL_MOST)
-        columns = [rng.choice(len(share), size, p=share).astype(schema.dtype) for share in margins]
-        return np.stack(columns, axis=1), np.ones(size)
+        most = min(_POOL_MOST, max(_POOL_LEAST, _POOL_NUMBERS // (self.problem.size + 1)))
+        size = min(max(_POOL_LEAST, _POOL_FACTOR * schema.records), most)
+        return sample(size), np.ones(size)
 
     def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
         """Repeat the rows of the pool."""
@@ -60,11 +64,16 @@ class Records(Space):
         return np.ones(len(payload), dtype=np.int32)
 
     def propose(
-        self, payload: Payload, size: int, rng: np.random.Generator, rare: bool = False
+        self,
+        payload: Payload,
+        size: int,
+        rng: np.random.Generator,
+        rare: bool = False,
+        column: int | None = None,
     ) -> Moves:
         """Pick records."""
         first, second = self._rows(payload, size, rng, rare)
-        variable, old, new, swap, kept = self._draw(payload, first, second, rng)
+        variable, old, new, swap, kept = self._draw(payload, first, second, rng, column)
         first, second, variable = first[kept], second[kept], variable[kept]
         old, new, swap = old[kept], new[kept], swap[kept]
         n_moves = len(first)

@@ -43,7 +43,7 @@ def _columns(
         values = frame[name].to_numpy(dtype=float)
         column = np.log(values) if factor.log else values**factor.power
         return pd.DataFrame({str(factor): column}, index=frame.index)
-    codes = [str(value) for value in schema[name].values.tolist()]
+    codes = [str(value) for value in schema[name].values[: schema[name].valid].tolist()]
     texts = pd.Categorical(frame[name].astype(str), categories=codes)
     dummies = pd.get_dummies(texts, dtype=float).set_axis(frame.index)
     dummies.columns = [f"{name}[{code}]" for code in codes]

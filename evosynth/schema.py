@@ -19,6 +19,9 @@ IntArray = NDArray[np.int64]
 Codes = NDArray[np.unsignedinteger[Any]]
 """Coded records, shape (records, variables), in the smallest integer type that holds them."""
 
+MISSING = "missing"
+"""What a spec calls the missing value that stands as a blank in a data file."""
+
 
 @dataclass(frozen=True)
 class Variable:
@@ -27,10 +30,17 @@ class Variable:
     name: str
     label: str
     values: NDArray[Any]
+    """Valid values, then codes of missing values; a blank, if there is one, comes last."""
     labels: tuple[str, ...] | None
     """One label per value; ``None`` for a quantity."""
     proportions: FloatArray
     """Assumed shares, used to start from and to draw replacements; sums to 1."""
+    missing: int = 0
+    """How many of the values stand for missing ones."""
+    blank: bool = False
+    """Whether the last value is a blank in data files."""
+    decimals: int = 0
+    """Of the values of a quantity."""
 
     @property
     def categorical(self) -> bool:
@@ -38,25 +48,50 @@ class Variable:
         return self.labels is not None
 
     @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The values as a spec writes them."""
+        texts = [
+            format(value, f".{self.decimals}f") if self.decimals else str(value)
+            for value in self.values.tolist()
+        ]
+        return (*texts[:-1], MISSING) if self.blank else tuple(texts)
+
+    @cached_property
     def levels(self) -> dict[str, int]:
         """The level of each value, by the value's text."""
-        return {str(value): level for level, value in enumerate(self.values.tolist())}
+        return {text: level for level, text in enumerate(self.texts)}
 
     def hint(self, wrong: str) -> str:
         """Return what to say after a value that this variable does not have."""
         if self.categorical or self.size <= 12:
             return suggest(wrong, self.levels)
-        return f" (its values are {self.values[0]} to {self.values[-1]})"
-
-    def value(self, text: str) -> Any:
-        """Return the value that reads ``text``, as it stands in a data file."""
-        level = self.levels[text]
-        return self.values[level : level + 1].tolist()[0]
+        return f" (its values are {self.texts[0]} to {self.texts[self.valid - 1]})"
 
     @property
     def size(self) -> int:
-        """How many values there are."""
+        """How many values there are, missing ones among them."""
         return len(self.values)
+
+    @property
+    def valid(self) -> int:
+        """How many values there are that do not stand for missing ones."""
+        return len(self.values) - self.missing
+
+    @cached_property
+    def quantities(self) -> FloatArray:
+        """Each value as a number; not a number where it is missing."""
+        found = np.full(self.size, np.nan)
+        found[: self.valid] = self.values[: self.valid].astype(np.float64)
+        return found
+
+    def decode(self, levels: NDArray[Any]) -> Any:
+        """Values of coded records, as a column of a data frame."""
+        import pandas as pd
+
+        column = self.values[levels]
+        if not self.blank or column.dtype.kind not in "iu":
+            return column
+        return pd.arrays.IntegerArray(column, levels == self.size - 1)
 
 
 @dataclass(frozen=True)
@@ -92,5 +127,5 @@ class Schema:
         columns = {}
         for column, variable in enumerate(self.variables):
             levels = codes[:, column] if order is None else codes[:, column][order]
-            columns[variable.name] = variable.values[levels]
+            columns[variable.name] = variable.decode(levels)
         return pd.DataFrame(columns, copy=False)

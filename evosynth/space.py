@@ -8,6 +8,7 @@ a candidate is its records (`evosynth.records`). The search sees only what both 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,9 @@ from evosynth.kernels.cells import count_cells, sum_rows
 from evosynth.kernels.moves import draw_changes
 from evosynth.problem import CellArray, JointExpansion, Problem
 from evosynth.schema import Codes, FloatArray, IntArray
+
+ROOM = 0.7
+"""Part of a printed digit, from its middle, that the search aims into."""
 
 Payload = NDArray[Any]
 """What a candidate consists of: counts by type (int32), or coded records."""
@@ -32,24 +36,31 @@ class Compass:
 
     expansion: JointExpansion
     whiten: FloatArray
+    aim: FloatArray
+    """Where to land each figure, in half-widths from the middle of its printed digit."""
 
     @classmethod
     def at(cls, problem: Problem, codes: Codes, weights: FloatArray) -> Compass:
-        """Orient at a distribution over ``codes`` whose weights sum to the number of records."""
+        """Orient at a distribution over ``codes`` whose weights sum to the number of records.
+
+        Figures that rest on each other may not all lie in the middle of their digits, so the aim
+        is wherever in them the distribution lies.
+        """
         expansion = problem.expand(codes, weights)
         influence = expansion.influence(codes)
+        aim = np.clip(expansion.offset + weights @ influence, -ROOM, ROOM)
         spread = (influence * weights[:, None]).T @ influence
         # Half-widths of figures may differ by many orders of magnitude: scale before deciding
         # which directions are there at all.
         scale = 1 / np.sqrt(np.maximum(np.diag(spread), 1e-300))
         values, vectors = np.linalg.eigh(spread * np.outer(scale, scale))
         kept = values > 1e-10 * values.max(initial=0.0)
-        return cls(expansion, scale[:, None] * vectors[:, kept] / np.sqrt(values[kept]))
+        return cls(expansion, scale[:, None] * vectors[:, kept] / np.sqrt(values[kept]), aim)
 
     @property
     def offset(self) -> FloatArray:
         """Whitened residual of the empty dataset."""
-        return np.asarray(self.expansion.offset @ self.whiten)
+        return np.asarray((self.expansion.offset - self.aim) @ self.whiten)
 
     def influence(self, codes: Codes) -> FloatArray:
         """Whitened effect of each record."""
@@ -100,6 +111,7 @@ class Space(ABC):
         self.free = np.flatnonzero(sizes > 1) if (sizes > 1).any() else np.arange(1)
         quantities = [i for i, v in enumerate(problem.schema.variables) if not v.categorical]
         self.stepped = np.array([i for i in quantities if sizes[i] > 2], dtype=np.int64)
+        self.valid = np.array([v.valid for v in problem.schema.variables], dtype=np.int64)
 
     @property
     @abstractmethod
@@ -107,8 +119,10 @@ class Space(ABC):
         """Memory that a candidate takes."""
 
     @abstractmethod
-    def pool(self, margins: list[FloatArray], rng: np.random.Generator) -> tuple[Codes, FloatArray]:
-        """Rows to draw candidates from, weighted so that variables are independent."""
+    def pool(
+        self, margins: list[FloatArray], sample: Callable[[int], Codes]
+    ) -> tuple[Codes, FloatArray]:
+        """Rows to draw candidates from, and their weights: all, or a sample of so many."""
 
     @abstractmethod
     def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
@@ -124,9 +138,17 @@ class Space(ABC):
 
     @abstractmethod
     def propose(
-        self, payload: Payload, size: int, rng: np.random.Generator, rare: bool = False
+        self,
+        payload: Payload,
+        size: int,
+        rng: np.random.Generator,
+        rare: bool = False,
+        column: int | None = None,
     ) -> Moves:
-        """Draw about ``size`` moves at random; ``rare``: more of records with rare values."""
+        """Draw about ``size`` moves at random.
+
+        ``rare``: more of records with rare values; ``column``: of that variable alone.
+        """
 
     @abstractmethod
     def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:
@@ -183,9 +205,17 @@ class Space(ABC):
         return np.minimum(first, len(codes) - 1), np.minimum(second, len(codes) - 1)
 
     def _draw(
-        self, codes: Codes, first: IntArray, second: IntArray, rng: np.random.Generator
+        self,
+        codes: Codes,
+        first: IntArray,
+        second: IntArray,
+        rng: np.random.Generator,
+        column: int | None,
     ) -> tuple[IntArray, IntArray, IntArray, NDArray[np.bool_], NDArray[np.bool_]]:
         """Draw the variable, the old and the new level of each move; say which are swaps."""
         uniform = rng.random((len(first), 3))
         sizes = self.problem.schema.sizes
-        return draw_changes(codes, first, second, self.free, self.stepped, sizes, uniform)
+        free, stepped = self.free, self.stepped
+        if column is not None:
+            free, stepped = np.array([column]), stepped[stepped == column]
+        return draw_changes(codes, first, second, free, stepped, sizes, self.valid, uniform)

@@ -6,19 +6,23 @@ import copy
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from evosynth import contradictions, kinds
+from evosynth import condition, contradictions, kinds
+from evosynth.classes import separate
+from evosynth.condition import Condition
 from evosynth.document import Document, read
 from evosynth.errors import Fault, Path, shown, suggest
-from evosynth.objective import Figure, Output, Plan, Text
+from evosynth.objective import Figure, Mention, Output, Plan, Text
 from evosynth.printed import Printed
-from evosynth.schema import FloatArray, Schema, Variable
+from evosynth.schema import MISSING, FloatArray, Schema, Variable
 
 MAX_RECORDS = 100_000_000
 MAX_LEVELS = 1_000_000
@@ -26,6 +30,8 @@ MAX_VARIABLES = 500
 MAX_CELLS = 5_000_000
 """Cells of all tables together."""
 MAX_VALUE = 10**15 - 1
+_MISSING_SHARE = 0.05
+"""Assumed ratio of missing to valid values where none is given."""
 
 Start = Literal["calibrated", "univariate", "uniform"]
 Strategy = Literal["exact", "classic"]
@@ -44,8 +50,26 @@ def _ungrouped(value: Any) -> Any:
     return value
 
 
+class NumberSpec(BaseModel):
+    """Numbers between two bounds, to so many decimals."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    min: Printed
+    max: Printed
+    decimals: Annotated[int, Field(ge=0, le=9)]
+
+
+def _mapping_or_true(value: Any) -> Any:
+    if isinstance(value, str) and value.casefold() in {"true", "yes"}:
+        return {MISSING: None}
+    if not isinstance(value, dict) or not value:
+        raise ValueError("write true (missing values are blanks), or the codes: {-9: Refused}")
+    return value
+
+
 class VariableSpec(BaseModel):
-    """One variable: categories, or an integer between two bounds."""
+    """One variable: categories, an integer between two bounds, or a number on a grid."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -53,6 +77,12 @@ class VariableSpec(BaseModel):
     categories: dict[str, Text | None] | None = Field(None, description="code: label")
     integer: Annotated[tuple[int, int], BeforeValidator(_pair)] | None = Field(
         None, description="smallest and largest value"
+    )
+    number: NumberSpec | None = Field(None, description="smallest and largest value, decimals")
+    missing: Annotated[dict[str, Text | None], BeforeValidator(_mapping_or_true)] | None = Field(
+        None,
+        description="true: values may be missing, as blanks; or code: label of missing values",
+        json_schema_extra={"type": ["object", "boolean"]},
     )
     proportions: dict[str, Printed] | None = Field(
         None,
@@ -89,6 +119,8 @@ class Spec:
     outputs: tuple[Output, ...]
     plans: tuple[Plan, ...]
     """Each output in the terms of the search."""
+    clashes: tuple[str, ...] = ()
+    """Contradictions between figures that were borne."""
 
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
@@ -96,8 +128,11 @@ class Spec:
         return tuple(output.figures(self.schema) for output in self.outputs)
 
 
-def load(path: str | os.PathLike[str]) -> Spec:
-    """Read and check a spec file; raise `SpecError` with every fault that it has."""
+def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
+    """Read and check a spec file; raise `SpecError` with every fault that it has.
+
+    ``anyway``: bear figures that contradict each other, and list them as `Spec.clashes`.
+    """
     document = read(path)
     try:
         file, faults = _validate(document.tree)
@@ -109,17 +144,18 @@ def load(path: str | os.PathLike[str]) -> Spec:
     outputs: list[Output] = []
     for position, raw in enumerate(file.outputs):
         where: Path = ("outputs", position)
-        output = _output(raw, where, faults)
+        output = _output(raw, where, faults, FilePath(document.file).parent)
         if output is not None:
             outputs.append(output)
             faults += _output_faults(output, where, schema, broken)
-    if faults or document.faults:
+    broken_beyond = [fault for fault in faults if not (anyway and fault.clash)]
+    if broken_beyond or document.faults:
         raise document.error(faults)
     plans: list[Plan] = []
     cells = 0
     for position, output in enumerate(outputs):
         plans.append(output.lower(schema))
-        cells += sum(table.low.size for table in plans[-1].tables)
+        cells += sum(table.grid.size for table in plans[-1].tables)
         if cells > MAX_CELLS:
             message = f"the tables have more than {MAX_CELLS:,} cells in all"
             raise document.error([Fault(("outputs", position), message)])
@@ -133,66 +169,153 @@ def load(path: str | os.PathLike[str]) -> Spec:
         tuple(outputs),
         tuple(plans),
     )
-    faults = list(contradictions.between_tables(spec.plans, schema))
-    if faults:
+    faults += contradictions.between_tables(spec.plans, schema)
+    if faults and not anyway:
         raise document.error(faults)
-    return spec
+    return replace(spec, clashes=tuple(document.error(faults).lines()) if faults else ())
 
 
 def _output_faults(output: Output, path: Path, schema: Schema, broken: set[str]) -> Iterator[Fault]:
     """Variables and values that no one knows, or else whatever the output itself finds."""
     known = True
-    for mention in output.mentions():
-        where, name, value = (*path, *mention.path), mention.variable, mention.value
+    where = output.condition.variables if output.condition is not None else ()
+    for mention in [*output.mentions(), *(Mention(("where",), name) for name in where)]:
+        place, name, value = (*path, *mention.path), mention.variable, mention.value
         if name not in schema.index:
             known = False
             if name not in broken and value is None:
-                yield Fault(where, f"unknown variable {name!r}{suggest(name, schema.index)}")
+                yield Fault(place, f"unknown variable {name!r}{suggest(name, schema.index)}")
         elif value is not None and value not in schema[name].levels:
             known = False
             hint = schema[name].hint(value)
-            yield Fault(where, f"{name!r} has no value {shown(value)!r}{hint}")
+            yield Fault(place, f"{name!r} has no value {shown(value)!r}{hint}")
+    if known and output.condition is not None:
+        wrong = list(_where_faults(output.condition, schema))
+        known = not wrong
+        for message in wrong:
+            yield Fault((*path, "where"), message)
     if known:
         for fault in output.faults(schema):
-            yield Fault((*path, *fault.path), fault.message)
+            yield replace(fault, path=(*path, *fault.path))
+
+
+def _where_faults(where: Condition, schema: Schema) -> Iterator[str]:
+    wrong = list(condition.faults(where, schema))
+    yield from wrong
+    if not wrong:
+        try:
+            separate(where, schema)
+        except ValueError as error:
+            yield str(error)
 
 
 def _variable(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None:
     """Build a variable, or say what is wrong with it."""
     path: Path = ("variables", name)
-    if (spec.categories is None) == (spec.integer is None):
-        faults.append(Fault(path, "give either categories or integer: [smallest, largest]"))
+    given = [key for key in ("categories", "integer", "number") if getattr(spec, key) is not None]
+    if len(given) != 1:
+        message = (
+            "give one of categories, integer: [smallest, largest] and number: {min, max, decimals}"
+        )
+        faults.append(Fault(path, message))
         return None
     if not name.isidentifier():
         faults.append(Fault(path, "a name starts with a letter and holds letters, digits and _"))
         return None
-    if spec.integer is not None:
-        low, high = spec.integer
-        if low > high:
-            message = f"[{low}, {high}] admits no value: {low} is larger than {high}"
-            faults.append(Fault((*path, "integer"), message))
-            return None
-        if high - low >= MAX_LEVELS:
-            message = f"more than {MAX_LEVELS:,} values"
-            faults.append(Fault((*path, "integer"), message))
-            return None
-        if max(abs(low), abs(high)) > MAX_VALUE:
-            message = f"a value may have at most {len(str(MAX_VALUE))} digits"
-            faults.append(Fault((*path, "integer"), message))
+    labels = None
+    decimals = spec.number.decimals if spec.number else 0
+    if spec.categories is None:
+        low, high = spec.integer or _grid(spec.number)
+        message = _range_fault(low, high, decimals)
+        if message:
+            faults.append(Fault((*path, given[0]), message))
             return None
         values = np.arange(low, high + 1)
-        values = values.astype(_smallest(low, high))
-        labels = None
+        if decimals:
+            values = np.round(values / 10.0**decimals, decimals)
     else:
-        codes = list(spec.categories or {})
+        codes = list(spec.categories)
         if not codes:
             faults.append(Fault((*path, "categories"), "no category is listed"))
             return None
         values = _codes(codes)
-        labels = tuple(label or code for code, label in (spec.categories or {}).items())
-    levels = [str(value) for value in values.tolist()]
-    share = _proportions(spec.proportions, levels, (*path, "proportions"), faults)
-    return Variable(name, spec.label or name, values, labels, share)
+        labels = tuple(label or code for code, label in spec.categories.items())
+    missing = spec.missing or {}
+    blank = list(missing) == [MISSING]
+    values, wrong = _with_missing(values, list(missing), blank)
+    for code, message in wrong:
+        faults.append(Fault((*path, "missing", code), message))
+    if wrong:
+        return None
+    if labels is not None:
+        labels += tuple(label or code for code, label in missing.items())
+    found = Variable(
+        name,
+        spec.label or name,
+        values if decimals else _tight(values),
+        labels,
+        np.empty(0),
+        len(missing),
+        blank,
+        decimals,
+    )
+    if labels is not None and MISSING in found.texts[: found.valid]:
+        faults.append(Fault((*path, "categories", MISSING), "this word stands for a missing value"))
+        return None
+    share = _proportions(spec.proportions, found, (*path, "proportions"), faults)
+    return replace(found, proportions=share)
+
+
+def _grid(number: NumberSpec | None) -> tuple[int, int]:
+    """Bounds of a number, in units of its last decimal."""
+    assert number is not None
+    scale = 10**number.decimals
+    return round(number.min.value * scale), round(number.max.value * scale)
+
+
+def _range_fault(low: int, high: int, decimals: int) -> str:
+    """What is wrong with the bounds of a quantity, if anything."""
+    if low > high:
+        unit = 10**decimals
+        one, two = (f"{v / unit:.{decimals}f}" for v in (low, high))
+        return f"[{one}, {two}] admits no value: {one} is larger than {two}"
+    if high - low >= MAX_LEVELS:
+        return f"more than {MAX_LEVELS:,} values"
+    if max(abs(low), abs(high)) > MAX_VALUE:
+        return f"a value may have at most {len(str(MAX_VALUE))} digits"
+    return ""
+
+
+def _with_missing(
+    values: NDArray[Any], codes: list[str], blank: bool
+) -> tuple[NDArray[Any], list[tuple[str, str]]]:
+    """Put the missing values after the valid ones; say which codes do not fit among them."""
+    if not codes:
+        return values, []
+    if blank:
+        empty: Any = None if values.dtype == object else np.nan if values.dtype.kind == "f" else 0
+        return np.append(values, np.array([empty], dtype=values.dtype)), []
+    wrong = []
+    more = _codes(codes)
+    known = {str(value) for value in values.tolist()}
+    for code in codes:
+        if code in known:
+            wrong.append((code, "this code is a valid value as well"))
+        elif values.dtype != object and more.dtype == object:
+            wrong.append((code, "the other values are numbers; write a number"))
+    if wrong:
+        return values, wrong
+    dtype = (
+        object if values.dtype == object else np.float64 if values.dtype.kind == "f" else np.int64
+    )
+    return np.concatenate([values.astype(dtype), more.astype(dtype)]), []
+
+
+def _tight(values: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in the smallest type that holds them."""
+    if values.dtype == object:
+        return values
+    return values.astype(_smallest(int(values.min()), int(values.max())))
 
 
 def _smallest(low: int, high: int) -> np.dtype[Any]:
@@ -214,11 +337,15 @@ def _codes(codes: list[str]) -> np.ndarray[Any, Any]:
 
 
 def _proportions(
-    given: dict[str, Printed] | None, levels: list[str], path: Path, faults: list[Fault]
+    given: dict[str, Printed] | None, variable: Variable, path: Path, faults: list[Fault]
 ) -> FloatArray:
     """Shares of every level: those given, and the rest spread evenly over the others."""
+    levels = variable.texts
     if given is None:
-        return np.full(len(levels), 1 / len(levels))
+        share = np.full(len(levels), 1.0)
+        if variable.missing:
+            share[variable.valid :] = _MISSING_SHARE * variable.valid / variable.missing
+        return share / share.sum()
     known = set(levels)
     for value, printed in given.items():
         if value not in known:
@@ -237,7 +364,9 @@ def _proportions(
     return share / share.sum() if share.sum() > 0 else np.full(len(levels), 1 / len(levels))
 
 
-def _output(raw: dict[str, Any], path: Path, faults: list[Fault]) -> Output | None:
+def _output(
+    raw: dict[str, Any], path: Path, faults: list[Fault], folder: FilePath
+) -> Output | None:
     kind = raw.get("kind")
     if not isinstance(kind, str) or kind not in kinds.names():
         hint = suggest(str(kind), kinds.names())
@@ -250,7 +379,7 @@ def _output(raw: dict[str, Any], path: Path, faults: list[Fault]) -> Output | No
         return None
     model = kinds.find(kind)
     try:
-        return model.model_validate(raw)
+        return model.model_validate(raw, context={"folder": folder})
     except ValidationError as error:
         faults += _translate(error, model, path)
         return None

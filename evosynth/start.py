@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
-from evosynth.contradictions import margin
-from evosynth.kernels.cells import rake, sum_joint, sum_rows, tilt_rows
+from evosynth.grid import Grid
+from evosynth.kernels.cells import count_weights, rake, sum_joint, sum_rows, tilt_rows
 from evosynth.kernels.design import sum_products
+from evosynth.margins import project
+from evosynth.objective import Smooth
 from evosynth.problem import CellArray, Problem
 from evosynth.schema import Codes, FloatArray, IntArray
-from evosynth.space import Compass, Payload, Space
+from evosynth.settle import settle
+from evosynth.space import ROOM, Compass, Payload, Space
 
 _MOST_CELLS = 1500
 """Cells up to which calibration is solved at once rather than in sweeps."""
@@ -23,6 +27,7 @@ _LONGEST = 3.0
 """Largest change of a weight in one step, on the log scale."""
 _WRONG = 1.0
 """Records in wrong cells, over all tables, that calibration may leave."""
+_MOST_DENSITIES = 5_000_000
 _OFF = 0.01
 """Squared statistical distance that calibration may leave."""
 
@@ -61,33 +66,37 @@ class Source:
 
 
 def prepare(space: Space, start: str, rng: np.random.Generator) -> Source:
-    """Build the distribution that candidates are drawn from."""
+    """Build the distribution that candidates are drawn from, and settle open sizes by it."""
     problem = space.problem
     columns = range(len(problem.schema.variables))
     margins = [univariate(problem, column, start) for column in columns]
-    codes, weights = space.pool(margins, rng)
-    if start == "calibrated":
-        weights = weights * _density(problem, codes, margins)
-    weights *= problem.schema.records / weights.sum()
-    cells = problem.cells(codes)
-    source = Source(
-        space,
-        codes,
-        cells,
-        weights,
-        *_orient(problem, codes, weights),
-        start == "calibrated",
-        _group(cells),
+    calibrated = start == "calibrated"
+    codes, weights = space.pool(
+        margins, lambda size: _sample(problem, margins, size, calibrated, rng)
     )
-    if source.calibrated:
-        before = weights.copy()
-        if len(problem.low) <= _MOST_CELLS:
-            _solve(source, weights)
-        else:
-            _calibrate(source, weights, _SWEEPS)
-        _keep_sound(weights, before, problem.schema.records)
-        source.compass, source.influence, source.curvature = _orient(problem, codes, weights)
-    return source
+    if calibrated and (weights != weights[0]).any():
+        weights = weights * _density(problem, codes, margins)
+    records = problem.schema.records
+    weights *= records / weights.sum()
+    cells = problem.cells(codes)
+    if calibrated:
+        _fit(problem, codes, cells, weights)
+    settle(problem, count_weights(cells, weights, len(problem.low)), rng)
+    if calibrated and problem.shares:
+        _fit(problem, codes, cells, weights)
+    compass, influence, curvature = _orient(problem, codes, weights)
+    groups = _group(cells)
+    return Source(space, codes, cells, weights, compass, influence, curvature, calibrated, groups)
+
+
+def _fit(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> None:
+    """Calibrate weights in place, or leave them if contradictory figures spoil them."""
+    before = weights.copy()
+    if len(problem.low) + problem.size <= _MOST_CELLS:
+        _solve(problem, codes, cells, weights)
+    else:
+        _sweep(problem, codes, cells, weights)
+    _keep_sound(weights, before, problem.schema.records)
 
 
 def _orient(
@@ -115,12 +124,106 @@ def univariate(problem: Problem, column: int, start: str = "univariate") -> Floa
     variable = problem.schema.variables[column]
     if start == "uniform":
         return np.full(variable.size, 1 / variable.size)
-    for table in problem.tables:
-        if column in table.columns:
-            low, high = margin(table, (column,), problem.schema.records)
-            middle = (low + high) / 2
-            return np.asarray(middle / middle.sum())
-    return variable.proportions
+    records = problem.schema.records
+    share = variable.proportions.copy()
+    for table, grid in enumerate(problem.grids):
+        if column not in grid.columns:
+            continue
+        groups = grid.groups[grid.columns.index(column)]
+        here = problem.slice(table)
+        found = project(
+            grid, problem.low[here], problem.high[here], Grid((column,), (groups,)), records
+        )
+        assert found is not None
+        total = np.bincount(groups, share) * records
+        goal = np.clip(total, *found)
+        share *= (goal / np.maximum(total, 1e-300))[groups]
+    return share / share.sum() if share.sum() > 0 else variable.proportions
+
+
+def _sample(
+    problem: Problem,
+    margins: list[FloatArray],
+    size: int,
+    informed: bool,
+    rng: np.random.Generator,
+) -> Codes:
+    """Draw records: each variable by its margin, or by what is published of it given others."""
+    schema = problem.schema
+    codes = np.zeros((size, len(margins)), dtype=schema.dtype)
+    uniform = _correlated(problem, size, rng) if informed else rng.random((size, len(margins)))
+    models = _models(problem) if informed else {}
+    for column in _order(len(margins), models):
+        if column in models:
+            drawn = _draw_given(models[column], codes, column, margins[column], uniform[:, column])
+            if drawn is not None:
+                codes[:, column] = drawn
+                continue
+        edges = np.cumsum(margins[column])
+        levels = np.searchsorted(edges, uniform[:, column] * edges[-1], side="right")
+        codes[:, column] = np.minimum(levels, len(edges) - 1)
+    return codes
+
+
+def _models(problem: Problem) -> dict[int, Smooth]:
+    """For each explained variable, the published model of it that is given most."""
+    found: dict[int, Smooth] = {}
+    for block in problem.smooth:
+        if block.outcome is not None:
+            known = found.get(block.outcome)
+            if known is None or len(block.given) > len(known.given):
+                found[block.outcome] = block
+    return found
+
+
+def _order(n_columns: int, models: dict[int, Smooth]) -> list[int]:
+    """Draw variables after those that they are explained by, as far as possible."""
+    order = [column for column in range(n_columns) if column not in models]
+    left = [column for column in range(n_columns) if column in models]
+    while left:
+        ready = [c for c in left if all(g in order for g in models[c].given)] or left[:1]
+        order += ready[:1]
+        left.remove(ready[0])
+    return order
+
+
+def _correlated(problem: Problem, size: int, rng: np.random.Generator) -> FloatArray:
+    """Uniform numbers, associated between variables as published correlations say."""
+    n_columns = len(problem.schema.variables)
+    total, times = np.zeros((2, n_columns, n_columns))
+    for block in problem.smooth:
+        for one, two, r in block.associations:
+            total[[one, two], [two, one]] += r
+            times[[one, two], [two, one]] += 1
+    matrix = np.where(times > 0, total / np.maximum(times, 1), 0.0)
+    np.fill_diagonal(matrix, 1.0)
+    values, vectors = np.linalg.eigh(matrix)
+    root = vectors * np.sqrt(np.maximum(values, 1e-6))
+    root /= np.sqrt((root**2).sum(axis=1))[:, None]
+    return np.asarray(ndtr(rng.standard_normal((size, n_columns)) @ root.T))
+
+
+def _draw_given(
+    model: Smooth, codes: Codes, column: int, margin: FloatArray, uniform: FloatArray
+) -> IntArray | None:
+    """Draw a variable from a published model of it; ``None`` if that would take too long."""
+    parts, which = np.unique(codes[:, list(model.given)], axis=0, return_inverse=True)
+    which = which.ravel()
+    n_levels = len(margin)
+    if len(parts) * n_levels > _MOST_DENSITIES:
+        return None
+    rows = np.zeros((len(parts) * n_levels, codes.shape[1]), dtype=codes.dtype)
+    rows[:, list(model.given)] = np.repeat(parts, n_levels, axis=0)
+    rows[:, column] = np.tile(np.arange(n_levels), len(parts))
+    density = model.log_density(rows).reshape(len(parts), n_levels)
+    density = np.where(margin > 0, density, -np.inf)
+    edges = np.cumsum(np.exp(density - density.max(axis=1, keepdims=True)), axis=1)
+    drawn = np.empty(len(codes), dtype=np.int64)
+    order = np.argsort(which, kind="stable")
+    for part, rows_of in enumerate(np.split(order, np.cumsum(np.bincount(which))[:-1])):
+        goal = uniform[rows_of] * edges[part, -1]
+        drawn[rows_of] = np.searchsorted(edges[part], goal, side="right")
+    return np.minimum(drawn, n_levels - 1)
 
 
 def _density(problem: Problem, codes: Codes, margins: list[FloatArray]) -> FloatArray:
@@ -135,44 +238,83 @@ def _density(problem: Problem, codes: Codes, margins: list[FloatArray]) -> Float
     return np.asarray(np.exp(log_ratio - log_ratio.max()))
 
 
-def _solve(source: Source, weights: FloatArray) -> None:
+def _relaxed(problem: Problem, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Bounds of every cell, those of shares by the present size of what they are shares of."""
+    low, high = problem.low.astype(np.float64), problem.high.astype(np.float64)
+    for share in problem.shares:
+        size = sums[share.of]
+        low[share.cells] = np.minimum(
+            np.maximum(low[share.cells], share.low * size), high[share.cells]
+        )
+        high[share.cells] = np.maximum(
+            np.minimum(high[share.cells], share.high * size), low[share.cells]
+        )
+    return low, high
+
+
+def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> None:
     """Find the weights closest in entropy that meet the published statistics.
 
     They are weights × exp(F λ), F the indicators of all cells and the influence on all smooth
     figures; λ by Newton's method on the dual, all at once.
     """
-    problem = source.space.problem
     n_cells = len(problem.low)
-    shape = (source.cells, problem.binding, n_cells, source.influence)
+    tables = np.arange(len(problem.grids)) if problem.shares else problem.binding
     for _ in range(_STEPS):
+        expansion = problem.expand(codes, weights)
+        influence = expansion.influence(codes)
+        spread = 1 / np.sqrt(np.maximum(weights @ influence**2, 1e-300))
+        features = influence * spread
+        shape = (cells, tables, n_cells, features)
         sums, products = sum_joint(*shape, weights)
+        low, high = _relaxed(problem, sums)
         gap = -sums
-        gap[:n_cells] += np.clip(sums[:n_cells], problem.low, problem.high)
+        gap[:n_cells] += np.clip(sums[:n_cells], low, high)
         gap[:n_cells][np.diag(products)[:n_cells] == 0] = 0.0
-        gap[n_cells:] -= source.compass.offset
+        off = expansion.offset + sums[n_cells:] / spread
+        gap[n_cells:] = (np.clip(off, -ROOM, ROOM) - off) * spread
         if np.abs(gap[:n_cells]).sum() < _WRONG and (gap[n_cells:] ** 2).sum() < _OFF:
             break
         ridge = 1e-8 * np.diag(np.diag(products) + np.diag(products).mean())
         tilt = tilt_rows(*shape, np.linalg.solve(products + ridge, gap))
-        weights *= np.exp(tilt * min(1.0, _LONGEST / max(1e-300, np.abs(tilt).max())))
-        weights *= problem.schema.records / weights.sum()
+        _tilt(weights, tilt, problem.schema.records)
+
+
+def _sweep(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> None:
+    """Go towards the same weights in cheap sweeps over the tables, and steps for the rest."""
+    tables = np.arange(len(problem.grids)) if problem.shares else problem.binding
+    influence = np.empty((len(codes), 0))
+    for _ in range(_SWEEPS):
+        off = 0.0
+        if problem.size:
+            compass, influence, curvature = _orient(problem, codes, weights)
+            residual = compass.offset + sum_rows(influence, weights)
+            off = float(residual @ residual)
+            _tilt(weights, influence @ (curvature @ -residual), problem.schema.records)
+        sums = count_weights(cells, weights, len(problem.low)) if problem.shares else np.empty(0)
+        low, high = _relaxed(problem, sums)
+        wrong = sum(rake(weights, cells, table, low, high) for table in tables)
+        if wrong < _WRONG and off < _OFF:
+            break
+
+
+def _tilt(weights: FloatArray, tilt: FloatArray, records: int) -> None:
+    weights *= np.exp(tilt * min(1.0, _LONGEST / max(1e-300, np.abs(tilt).max())))
+    weights *= records / weights.sum()
 
 
 def _calibrate(source: Source, weights: FloatArray, sweeps: int) -> None:
-    """Go towards the same weights in cheap sweeps.
-
-    Tables are raked one after the other; the smooth figures take a Newton step on their dual.
-    """
+    """Bring noisy weights back towards the published statistics."""
     problem = source.space.problem
+    low, high = problem.low.astype(np.float64), problem.high.astype(np.float64)
     for _ in range(sweeps):
         residual = source.compass.offset + sum_rows(source.influence, weights)
         if len(residual):
             tilt = source.influence @ (source.curvature @ -residual)
-            weights *= np.exp(tilt * min(1.0, _LONGEST / max(1e-300, np.abs(tilt).max())))
-            weights *= problem.schema.records / weights.sum()
+            _tilt(weights, tilt, problem.schema.records)
         wrong = 0.0
         for table in problem.binding:
-            wrong += rake(weights, source.cells, table, problem.low, problem.high)
+            wrong += rake(weights, source.cells, table, low, high)
         if wrong < _WRONG and float(residual @ residual) < _OFF:
             break
 

@@ -166,7 +166,7 @@ def _labels(spec: Spec) -> list[str]:
     figures: tuple[Figure, ...]
     for position, (plan, figures) in enumerate(zip(spec.plans, spec.figures, strict=True)):
         names = [f"outputs[{position}] {figure.label}" for figure in figures]
-        split = sum(len(table.figures) for table in plan.tables)
+        split = len(plan.counted)
         counts += names[:split]
         rest += names[split : split + sum(block.size for block in plan.smooth)]
     return counts + rest

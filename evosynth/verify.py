@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evosynth.errors import DataError, suggest
-from evosynth.schema import FloatArray, Schema
+from evosynth.errors import DataError, shown, suggest
+from evosynth.schema import FloatArray, Schema, Variable
 from evosynth.spec import Spec
 
 _GROUPED_FROM = 50_000
@@ -20,9 +21,9 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
     """Read the variables of a spec from a CSV or Parquet file."""
     file = Path(path)
     try:
-        if file.suffix == ".parquet":
+        if file.suffix.lower() == ".parquet":
             frame = pd.read_parquet(file)
-        elif file.suffix == ".csv":
+        elif file.suffix.lower() == ".csv":
             frame = _read_csv(file, schema)
         else:
             raise DataError(f"{file}: the name must end in .csv or .parquet")
@@ -36,9 +37,10 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
             problems.append(f"{file}: no column {variable.name!r}{hint}")
             continue
         found = frame[variable.name]
-        strange = found[~found.isin(variable.values)].unique()
+        known = found.isin(variable.values[: variable.size - variable.blank])
+        strange = found[~(known | (found.isna() if variable.blank else False))].unique()
         if len(strange):
-            some = ", ".join(repr(value) for value in strange[:5].tolist())
+            some = ", ".join(shown(repr(value)) for value in strange[:5].tolist())
             problems.append(
                 f"{file}: column {variable.name!r} holds values that the spec does not list: {some}"
             )
@@ -52,14 +54,22 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
 def _read_csv(file: Path, schema: Schema) -> pd.DataFrame:
     """Read numbers in as few bytes as the spec allows, or in full where they do not fit.
 
-    No text stands for a missing value: NA may be a code.
+    Only a blank stands for a missing value, where the spec says so: NA may be a code.
     """
-    types = {v.name: str if v.values.dtype == object else v.values.dtype for v in schema.variables}
+    types = {v.name: _type(v) for v in schema.variables}
+    blanks = {v.name: [""] for v in schema.variables if v.blank}
     try:
-        return pd.read_csv(file, dtype=types, keep_default_na=False)
+        return pd.read_csv(file, dtype=types, keep_default_na=False, na_values=blanks)
     except (ValueError, OverflowError):
         texts = {name: t for name, t in types.items() if t is str}
-        return pd.read_csv(file, dtype=texts, keep_default_na=False)
+        return pd.read_csv(file, dtype=texts, keep_default_na=False, na_values=blanks)
+
+
+def _type(variable: Variable) -> Any:
+    if variable.values.dtype == object:
+        return str
+    whole = variable.values.dtype.kind in "iu"
+    return "Int64" if variable.blank and whole else variable.values.dtype
 
 
 def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:
@@ -86,7 +96,7 @@ def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:
                     "reproduced": printed.show(value) if np.isfinite(value) else "not estimable",
                     "exact": printed.prints(value),
                     "value": value,
-                    "half_units": (value - printed.value) / printed.half_width,
+                    "half_units": printed.off(value),
                 }
             )
     return pd.DataFrame(rows)
@@ -96,5 +106,5 @@ def group(data: pd.DataFrame) -> tuple[pd.DataFrame, FloatArray]:
     """Rows and how many records each stands for; large data are grouped by identical records."""
     if len(data) < _GROUPED_FROM:
         return data, np.ones(len(data))
-    sizes = data.groupby(list(data.columns), observed=True, sort=False).size()
+    sizes = data.groupby(list(data.columns), observed=True, sort=False, dropna=False).size()
     return sizes.index.to_frame(index=False), sizes.to_numpy().astype(np.float64)

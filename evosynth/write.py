@@ -104,10 +104,12 @@ def labelled(data: pd.DataFrame, schema: Schema, title: str, source: str) -> pa.
     for field, variable in zip(table.schema, schema.variables, strict=True):
         about = {"label": variable.label}
         if variable.labels is not None:
-            codes = [str(value) for value in variable.values.tolist()]
-            about["value_labels"] = json.dumps(
-                dict(zip(codes, variable.labels, strict=True)), ensure_ascii=False
-            )
+            kept = variable.size - variable.blank
+            labels = dict(zip(variable.texts[:kept], variable.labels[:kept], strict=True))
+            about["value_labels"] = json.dumps(labels, ensure_ascii=False)
+        if variable.missing > variable.blank:
+            codes = list(variable.texts[variable.valid :])
+            about["missing_values"] = json.dumps(codes, ensure_ascii=False)
         fields.append(field.with_metadata(about))
     about = {"title": title, "source": source, "notice": NOTICE}
     return table.cast(pa.schema(fields, metadata={**(table.schema.metadata or {}), **about}))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
+from evosynth.classes import Classes, any_level, classify
+from evosynth.counting import population
 from evosynth.design import (
     MAX_COLUMNS,
     Column,
@@ -26,9 +28,10 @@ from evosynth.errors import Fault, suggest
 from evosynth.formula import Formula, parse
 from evosynth.kernels.cells import sum_rows
 from evosynth.kernels.design import logit_residuals, sum_products
-from evosynth.objective import Figure, Mention, Output, Plan, Text, centres
+from evosynth.objective import Figure, Mention, Output, Plan, Smooth, Text
 from evosynth.printed import Printed
 from evosynth.schema import Codes, FloatArray, Schema
+from evosynth.sums import ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,9 +81,9 @@ class Logit(Output):
         if wrong:
             return
         outcome = schema[self._formula.outcome]
-        if outcome.size != 2:
+        if outcome.valid != 2:
             yield Fault(
-                ("formula",), f"the outcome {outcome.name!r} has {outcome.size} values, not two"
+                ("formula",), f"the outcome {outcome.name!r} has {outcome.valid} values, not two"
             )
         impossible = list(formula_faults(self._formula, schema))
         if count_columns(self._formula, schema) > MAX_COLUMNS:
@@ -138,15 +141,24 @@ class Logit(Output):
 
     def lower(self, schema: Schema) -> Plan:
         """Score equations at the published coefficients."""
-        theta, half_width = centres(self.figures(schema))
-        outcome = schema.index[self._formula.outcome]
-        event = self._event(schema)
-        design = Design.of(self._columns(schema), schema)
-        return Plan(smooth=(LogitScore(design, theta, half_width, outcome, event),))
+        low, high = ends(self.figures(schema))
+        outcome, *given = (schema.index[name] for name in self._formula.variables)
+        groups = {name: any_level(schema[name]) for name in self._formula.variables}
+        score = LogitScore(
+            Design.of(self._columns(schema), schema),
+            classify(schema, groups, self.condition),
+            (low + high) / 2,
+            (high - low) / 2,
+            self._event(schema),
+            outcome,
+            tuple(given),
+        )
+        return Plan(smooth=(score,))
 
     def _event(self, schema: Schema) -> int:
-        levels = schema[self._formula.outcome].levels
-        return levels["1"] if set(levels) == {"0", "1"} else 1
+        outcome = schema[self._formula.outcome]
+        texts = outcome.texts[: outcome.valid]
+        return texts.index("1") if set(texts) == {"0", "1"} else 1
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Refit with statsmodels."""
@@ -155,13 +167,14 @@ class Logit(Output):
 
         from evosynth.refit import design_matrix, estimable
 
+        frame, counts = population(frame, counts, self._formula.variables, self.condition, schema)
         x = design_matrix(self._formula, frame, schema, self.reference)
         outcome = schema[self._formula.outcome]
-        codes = [str(value) for value in outcome.values.tolist()]
+        codes = [str(value) for value in outcome.values[: outcome.valid].tolist()]
         event = "1" if sorted(codes) == ["0", "1"] else codes[1]
         y = (frame[outcome.name].astype(str) == event).astype(float)
         names = [":".join(sorted(figure.label.split(":"))) for figure in self.figures(schema)]
-        if not estimable(x, counts):
+        if not len(frame) or not estimable(x, counts):
             return np.full(len(names), np.nan)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a fit that fails shows as figures that are missed
@@ -175,14 +188,21 @@ class Logit(Output):
 
 
 @dataclass(frozen=True)
-class LogitScore:
+class LogitScore(Smooth):
     """Score of a logit at the published coefficients: zero where they are the estimates."""
 
     design: Design
+    classes: Classes
     theta: FloatArray
-    half_width: FloatArray
-    outcome: int
+    precision: FloatArray
     event: int
+    outcome: int
+    given: tuple[int, ...]
+
+    @property
+    def half_width(self) -> FloatArray:
+        """Half a unit of the last printed digit of each coefficient."""
+        return self.precision
 
     @property
     def size(self) -> int:
@@ -192,7 +212,9 @@ class LogitScore:
     def log_density(self, codes: Codes) -> FloatArray:
         """Log probability of each record's outcome under the published model."""
         residual, _, _ = self._residuals(codes)
-        return np.log(np.maximum(1.0 - np.abs(residual), 1e-300))
+        counted = self.classes.grid.cells(codes) == 0
+        density = np.log(np.maximum(1.0 - np.abs(residual), 1e-300))
+        return np.where(counted, density, -np.log(2.0))
 
     def expand(self, codes: Codes, counts: FloatArray) -> LogitExpansion:
         """One Newton step from the published coefficients: they move by V × score.
@@ -207,6 +229,8 @@ class LogitScore:
 
     def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
         """Estimate by Newton's method, from the published coefficients or, if it fits better, 0."""
+        counted = self.classes.grid.cells(codes) == 0
+        codes, counts = codes[counted], counts[counted]
         rows = self.design.rows(codes)
         y = (codes[:, self.outcome] == self.event).astype(np.float64)
         residual, variance = logit_residuals(rows, y, self.theta)
@@ -230,7 +254,8 @@ class LogitScore:
         rows = self.design.rows(codes)
         y = (codes[:, self.outcome] == self.event).astype(np.float64)
         residual, variance = logit_residuals(rows, y, self.theta)
-        return residual, variance, rows
+        counted = self.classes.grid.cells(codes) == 0
+        return residual * counted, variance * counted, rows
 
 
 @dataclass(frozen=True)

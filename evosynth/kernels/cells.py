@@ -13,10 +13,14 @@ def index_cells(
     codes: Integers,
     table_start: Integers,
     table_column: Integers,
-    stride: Integers,
+    lookup_start: Integers,
+    lookup: Integers,
     first_cell: Integers,
 ) -> NDArray[np.int32]:
-    """Flat cell of each record in each table, by mixed radix; shape (records, tables)."""
+    """Flat cell of each record in each table, shape (records, tables).
+
+    ``lookup`` tells how many cells each level of a variable of a table is away from the first.
+    """
     n_rows = codes.shape[0]
     n_tables = len(first_cell)
     cells = np.empty((n_rows, n_tables), dtype=np.int32)
@@ -24,7 +28,7 @@ def index_cells(
         for t in range(n_tables):
             cell = first_cell[t]
             for c in range(table_start[t], table_start[t + 1]):
-                cell += stride[c] * codes[i, table_column[c]]
+                cell += lookup[lookup_start[c] + codes[i, table_column[c]]]
             cells[i, t] = cell
     return cells
 
@@ -41,6 +45,16 @@ def count_cells(cells: Integers, counts: Integers, n_cells: int) -> NDArray[np.i
 
 
 @jit
+def count_weights(cells: Integers, weights: Floats, n_cells: int) -> Floats:
+    """Weight in each cell."""
+    total = np.zeros(n_cells)
+    for i in range(cells.shape[0]):
+        for t in range(cells.shape[1]):
+            total[cells[i, t]] += weights[i]
+    return total
+
+
+@jit
 def sum_rows(rows: Floats, counts: Integers | Floats) -> Floats:
     """Sum of rows, row i taken ``counts[i]`` times."""
     total = np.zeros(rows.shape[1])
@@ -52,7 +66,7 @@ def sum_rows(rows: Floats, counts: Integers | Floats) -> Floats:
 
 
 @jit
-def rake(weights: Floats, cells: Integers, table: int, low: Integers, high: Integers) -> float:
+def rake(weights: Floats, cells: Integers, table: int, low: Floats, high: Floats) -> float:
     """Scale weights so that one table's cells come to lie in their intervals.
 
     Returns how much weight lay outside them.

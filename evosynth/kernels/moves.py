@@ -20,13 +20,14 @@ def draw_changes(
     free: Integers,
     stepped: Integers,
     sizes: Integers,
+    valid: Integers,
     uniform: Floats,
 ) -> tuple[Integers, Integers, Integers, Flags, Flags]:
     """Draw what each move changes: the variable, its old and new level, and whether it is a swap.
 
     Half of the moves swap one variable between two records, which keeps its margin; the others
-    replace a value, half of these that of a quantity by one up to three steps away. The last
-    array tells which moves change anything.
+    replace a value, half of these that of a quantity by one that is near: one to three steps
+    away, or now and then farther. The last array tells which moves change anything.
     """
     size = len(first)
     variable = np.empty(size, dtype=np.int64)
@@ -45,8 +46,15 @@ def draw_changes(
             swap[m] = True
             new[m] = codes[second[m], v]
         elif step:
-            shift = int(where * 6.0) - 3
-            new[m] = min(max(old[m] + shift + (shift >= 0), 0), sizes[v] - 1)
+            far = abs(2.0 * where - 1.0)
+            shift = 1 + int(6.0 * far)
+            if far >= 0.5:
+                shift = int(np.exp((2.0 * far - 1.0) * np.log(3.0 + valid[v] / 4.0)))
+            if where < 0.5:
+                shift = -shift
+            new[m] = old[m]
+            if old[m] < valid[v]:
+                new[m] = min(max(old[m] + shift, 0), valid[v] - 1)
         else:
             new[m] = int(where * sizes[v])
         kept[m] = new[m] != old[m]

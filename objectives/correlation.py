@@ -1,0 +1,447 @@
+"""Correlations and covariances of quantities, with their p-values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from scipy import stats
+
+from evosynth.classes import any_level, classify
+from evosynth.counting import Tabled, as_list, population
+from evosynth.errors import Fault, Path, suggest
+from evosynth.objective import Figure, Mention, Plan, Smooth
+from evosynth.printed import Printed, Published
+from evosynth.reading import read_matrix
+from evosynth.schema import Codes, FloatArray, IntArray, Schema
+from evosynth.significance import Stars, p_interval, read_p
+from evosynth.sums import Sums, SumsExpansion, Totals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Pairs = Annotated[Any, WithJsonSchema({"type": ["object", "array"]})]
+FORMS = ("pearson", "spearman", "covariances", "p_values")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One published figure of a pair of quantities."""
+
+    one: str
+    two: str
+    form: str
+    """One of `FORMS`; a p-value is that of the Pearson or of the Spearman correlation."""
+    published: Published
+    path: Path
+
+    @property
+    def label(self) -> str:
+        """Name the figure."""
+        what = {"pearson": "r", "spearman": "rho", "covariances": "covariance", "p_values": "p"}
+        return f"{what[self.form]} of {self.one} and {self.two}"
+
+
+class Correlation(Tabled):
+    """Pearson and Spearman correlations and covariances of several quantities.
+
+    Each is a mapping ``{B: {A: 0.31}, C: {A: 0.12, B: 0.20}}`` or the lower triangle as lists,
+    without the diagonal. P-values are two-sided, of the Pearson correlation, or of the Spearman
+    correlation where only that is given.
+    """
+
+    kind: Literal["correlation"]
+    of: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(description="the quantities")
+    pearson: Pairs | None = None
+    spearman: Pairs | None = None
+    covariances: Pairs | None = None
+    p_values: Pairs | None = Field(None, description="as 0.034, <0.001, ***, or ns")
+    stars: Stars = (0.05, 0.01, 0.001)
+    shows: Literal["pearson", "spearman", "covariances"] = Field(
+        "pearson", description="what the numbers of `table` or `file` are"
+    )
+    missing: Literal["pairwise", "listwise"] = Field(
+        "pairwise", description="which records a pair rests on when values are missing"
+    )
+
+    def mentions(self) -> Iterator[Mention]:
+        """Name the quantities."""
+        for name in self.of:
+            yield Mention(("of",), name)
+
+    def _read(self, schema: Schema) -> tuple[list[Item], list[Fault]]:
+        found: list[tuple[str, str, str, str, Path]] = []
+        faults: list[Fault] = []
+        for form in FORMS:
+            tree = getattr(self, form)
+            if tree is not None:
+                self._unfold(tree, form, found, faults)
+        pasted = self.pasted()
+        if pasted is not None:
+            where, table = pasted
+            cells, wrong = read_matrix(table, self.of, schema)
+            for one, two, text, line, stars in cells:
+                found.append((one, two, self.shows, text, (where, line)))
+                if stars:
+                    found.append((one, two, "p_values", stars, (where, line)))
+            faults += [Fault((where, *fault.path), fault.message) for fault in wrong]
+        items = {}
+        for one, two, form, text, path in found:
+            try:
+                read = read_p(text, self.stars) if form == "p_values" else Printed.parse(text)
+            except ValueError as error:
+                faults.append(Fault(path, str(error)))
+                continue
+            first, second = sorted((one, two), key=self.of.index)
+            if first == second:
+                if form in {"pearson", "spearman"} and read.value != 1:
+                    faults.append(Fault(path, f"{first!r} with itself is 1, not {read}"))
+                elif form == "covariances":
+                    items[first, second, form] = Item(first, second, form, read, path)
+                continue
+            item = Item(first, second, form, read, path)
+            before = items.get((first, second, form))
+            if before is not None and before.published != read:
+                message = f"{item.label} is {read} here, but {before.published} before"
+                faults.append(Fault(path, message))
+            items[first, second, form] = item
+        ordered = sorted(
+            items.values(),
+            key=lambda i: (self.of.index(i.one), self.of.index(i.two), FORMS.index(i.form)),
+        )
+        return ordered, faults
+
+    def _unfold(
+        self,
+        tree: Any,
+        form: str,
+        found: list[tuple[str, str, str, str, Path]],
+        faults: list[Fault],
+    ) -> None:
+        rows: list[tuple[str | int, str, Any]]
+        if isinstance(tree, Mapping):
+            rows = [(name, name, row) for name, row in tree.items()]
+        elif isinstance(tree, list):
+            start = len(self.of) - len(tree)
+            rows = (
+                [(i, self.of[start + i], row) for i, row in enumerate(tree)]
+                if start in (0, 1)
+                else []
+            )
+        else:
+            rows = []
+        if not rows:
+            message = "expected {B: {A: 0.31}, …}, or the lower triangle as lists"
+            faults.append(Fault((form,), message))
+        for at, name, row in rows:
+            if name not in self.of:
+                hint = suggest(name, self.of)
+                faults.append(Fault((form, at), f"not listed under of{hint}"))
+                continue
+            if isinstance(row, list):
+                row = dict(zip(self.of, row, strict=False))
+            if not isinstance(row, Mapping):
+                faults.append(Fault((form, at), "expected a mapping by variable, or a list"))
+                continue
+            for other, text in row.items():
+                where = (form, at, other)
+                if other not in self.of:
+                    faults.append(Fault(where, f"not listed under of{suggest(other, self.of)}"))
+                elif not isinstance(text, str):
+                    faults.append(Fault(where, "expected a single number here"))
+                else:
+                    found.append((name, other, form, text, where))
+
+    def faults(self, schema: Schema) -> Iterator[Fault]:
+        """Unknown pairs, numbers beyond -1 and 1, and matrices that no data can have."""
+        for name in self.of:
+            if schema[name].values.dtype == object:
+                yield Fault(("of",), f"{name!r} holds categories that are not numbers")
+                return
+        if len(set(self.of)) < max(2, len(self.of)):
+            yield Fault(("of",), "list two or more different quantities")
+            return
+        items, faults = self._read(schema)
+        yield from faults
+        if faults:
+            return
+        if not items:
+            yield Fault((), f"no figure is given; there are {', '.join(FORMS)}, table and file")
+        for item in items:
+            if item.form in {"pearson", "spearman"} and abs(item.published.value) > 1:
+                yield Fault(item.path, f"{item.published} is not between -1 and 1")
+        for form in ("pearson", "spearman"):
+            yield from self._definite_faults([i for i in items if i.form == form], form, schema)
+        yield from self._p_faults(items, schema)
+
+    def _definite_faults(self, items: list[Item], form: str, schema: Schema) -> Iterator[Fault]:
+        """A full correlation matrix has no negative eigenvalue, beyond its rounding."""
+        names = [n for n in self.of if any(n in (i.one, i.two) for i in items)]
+        if len(items) < len(names) * (len(names) - 1) // 2 or len(names) < 3:
+            return
+        if self.missing == "pairwise" and any(schema[n].missing for n in names):
+            return
+        matrix = np.eye(len(names))
+        for item in items:
+            at = names.index(item.one), names.index(item.two)
+            matrix[at] = matrix[at[::-1]] = item.published.value
+        least = float(np.linalg.eigvalsh(matrix)[0])
+        slack = max(i.published.half_width for i in items) * (len(names) - 1)
+        if least < -slack - 1e-12:
+            message = (
+                f"no data have these correlations: the smallest eigenvalue of their matrix is "
+                f"{least:.4f}, and rounding explains {-slack:.4f} at most"
+            )
+            yield Fault(items[0].path[:1], message, clash=True)
+
+    def _p_faults(self, items: list[Item], schema: Schema) -> Iterator[Fault]:
+        """A p-value follows from the correlation and the number of records."""
+        if self.where is not None or any(schema[name].missing for name in self.of):
+            return
+        for one, two in combinations(self.of, 2):
+            own = {i.form: i for i in items if (i.one, i.two) == (one, two)}
+            r = own.get("pearson") or own.get("spearman")
+            if r is None or "p_values" not in own:
+                continue
+            p = own["p_values"]
+            low, high = r.published.interval
+            sizes = sorted([abs(low), abs(high)] + ([0.0] if low < 0 < high else []))
+            weakest, strongest = sizes[0], sizes[-1]
+            ends = [_p_of(weakest, schema.records), _p_of(strongest, schema.records)]
+            least, most = p.published.interval
+            if ends[0] < least - 1e-12 or ends[1] > most + 1e-12:
+                message = (
+                    f"{p.label} is {p.published}, but {r.published} among {schema.records} records "
+                    f"has p from {ends[1]:.3g} to {ends[0]:.3g}"
+                )
+                yield Fault(p.path, message, clash=True)
+
+    def figures(self, schema: Schema) -> tuple[Figure, ...]:
+        """Pair by pair."""
+        return tuple(Figure(item.label, item.published) for item in self._read(schema)[0])
+
+    def lower(self, schema: Schema) -> Plan:
+        """One block of figures for each pair."""
+        blocks: dict[tuple[str, str], list[Item]] = {}
+        for item in self._read(schema)[0]:
+            blocks.setdefault((item.one, item.two), []).append(item)
+        smooth: list[Smooth] = []
+        for (one, two), items in blocks.items():
+            names = self.of if self.missing == "listwise" else (one, two)
+            groups = {name: any_level(schema[name]) for name in dict.fromkeys(names)}
+            classes = classify(schema, groups, self.condition)
+            ranked = [i for i in items if i.form == "spearman"]
+            plain = [i for i in items if i.form != "spearman"]
+            if ranked and not any(i.form == "pearson" for i in plain):
+                ranked += [i for i in plain if i.form == "p_values"]
+                plain = [i for i in plain if i.form != "p_values"]
+            smooth.append(_Both(classes, one, two, items, plain, ranked, schema))
+        return Plan(smooth=tuple(smooth))
+
+    def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
+        """Select complete records with pandas and correlate them with scipy."""
+        found = []
+        items = self._read(schema)[0]
+        ranked = {(i.one, i.two) for i in items if i.form == "spearman"}
+        direct = {(i.one, i.two) for i in items if i.form == "pearson"}
+        for item in items:
+            names = self.of if self.missing == "listwise" else (item.one, item.two)
+            people, weights = population(frame, counts, names, self.condition, schema)
+            times = weights.astype(np.int64)
+            x = np.repeat(people[item.one].to_numpy(dtype=float), times)
+            y = np.repeat(people[item.two].to_numpy(dtype=float), times)
+            pair = (item.one, item.two)
+            if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+                found.append(np.nan)
+            elif item.form == "covariances":
+                found.append(float(np.cov(x, y)[0, 1]))
+            else:
+                by_rank = item.form == "spearman" or (pair in ranked and pair not in direct)
+                result = stats.spearmanr(x, y) if by_rank else stats.pearsonr(x, y)
+                found.append(float(result.pvalue if item.form == "p_values" else result.statistic))
+        return np.array(found)
+
+
+def _p_of(r: float, n: int) -> float:
+    if n < 3 or r >= 1:
+        return 0.0 if n >= 3 else 1.0
+    return float(2 * stats.t.sf(r * np.sqrt((n - 2) / (1 - r * r)), n - 2))
+
+
+def _r_of(p: FloatArray, n: float) -> FloatArray:
+    """Size of the correlation that has a given two-sided p-value among n records."""
+    t = stats.t.isf(np.asarray(p) / 2, max(n - 2, 1e-9))
+    with np.errstate(invalid="ignore"):
+        r = t / np.sqrt(n - 2 + t * t)
+    return np.where(np.isinf(t), 1.0, r)
+
+
+class _Pair(Sums):
+    """Pearson correlation, covariance and p-value of one pair."""
+
+    def __init__(
+        self, classes: Any, one: str, two: str, items: Sequence[Item], schema: Schema
+    ) -> None:
+        super().__init__(classes, [Figure(i.label, i.published) for i in items])
+        self.forms = [item.form for item in items]
+        self.first, self.second = schema.index[one], schema.index[two]
+        self.x, self.y = (_centred(schema[name]) for name in (one, two))
+
+    def scores(self, codes: Codes) -> tuple[FloatArray, FloatArray]:
+        """Numbers that are correlated."""
+        return self.x[codes[:, self.first]], self.y[codes[:, self.second]]
+
+    def features(self, codes: Codes) -> FloatArray:
+        """Sums of squares and products."""
+        x, y = self.scores(codes)
+        return np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1)
+
+    def evaluate(self, totals: Totals) -> Totals:
+        """Correlation, covariance, or the size of the correlation for a p-value."""
+        n, x, y, xx, yy, xy = totals[0]
+        product, one, two = xy - x * y / n, xx - x * x / n, yy - y * y / n
+        r = product / np.sqrt(one * two)
+        size = r if np.real(r) >= 0 else -r
+        values = {"covariances": product / (n - 1), "p_values": size}
+        return np.array([values.get(form, r) for form in self.forms])
+
+    def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """P-values are bounds on the size of the correlation."""
+        low, high = self.low.copy(), self.high.copy()
+        unit = np.full(len(low), np.inf)
+        for i, form in enumerate(self.forms):
+            if form == "p_values":
+                low[i], high[i], unit[i] = p_interval(
+                    low[i], high[i], lambda p: float(_r_of(p, float(totals[0, 0])))
+                )
+        return low, high, unit
+
+
+def _centred(variable: Any) -> FloatArray:
+    values = variable.quantities
+    return np.asarray(values - np.nanmean(values))
+
+
+class _Ranked(_Pair):
+    """Spearman correlation of one pair: the correlation of mid-ranks, which are found anew."""
+
+    def __init__(
+        self, classes: Any, one: str, two: str, items: Sequence[Item], schema: Schema
+    ) -> None:
+        super().__init__(classes, one, two, items, schema)
+        self.x, self.y = np.zeros(len(self.x)), np.zeros(len(self.y))
+
+    def at(self, codes: Codes, counts: FloatArray) -> _Ranked:
+        """Return the same with the ranks of a dataset."""
+        found = object.__new__(_Ranked)
+        found.__dict__.update(self.__dict__)
+        kept = (self.group_of(codes) >= 0) * counts
+        a, b = codes[:, self.first], codes[:, self.second]
+        found.x, found.y = _ranks(a, kept, len(self.x)), _ranks(b, kept, len(self.y))
+        x, y = found.x[a] * kept, found.y[b] * kept
+        found.shift_x = np.stack([2 * _shifts(a, x, len(self.x)), _shifts(a, y, len(self.x))])
+        found.shift_y = np.stack([2 * _shifts(b, y, len(self.y)), _shifts(b, x, len(self.y))])
+        return found
+
+    shift_x: FloatArray
+    """What a record of each level adds to the sums of squares and of products of others."""
+    shift_y: FloatArray
+
+    def expand(self, codes: Codes, counts: FloatArray) -> Any:
+        """Expand at the ranks of the dataset."""
+        here = self.at(codes, counts)
+        inner = Sums.expand(here, codes, counts)
+        return _RankedExpansion(here, inner, inner.offset)
+
+    def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
+        """Rank and correlate anew."""
+        return Sums.refit(self.at(codes, counts), codes, counts)
+
+
+@dataclass(frozen=True)
+class _RankedExpansion:
+    """Effect of a record by its own ranks, and by how it shifts the ranks of others."""
+
+    pair: _Ranked
+    inner: SumsExpansion
+    offset: FloatArray
+
+    def influence(self, codes: Codes) -> FloatArray:
+        own = self.inner.influence(codes)
+        inside = self.pair.group_of(codes) >= 0
+        # The ranks of other records move by a half or by one, and their sums with them.
+        square_x, product_x = self.pair.shift_x[:, codes[:, self.pair.first]] * inside
+        square_y, product_y = self.pair.shift_y[:, codes[:, self.pair.second]] * inside
+        moved = np.stack([square_x, square_y, product_x + product_y], axis=1)
+        return np.asarray(own + moved @ self.inner.change[0, 3:6])
+
+
+def _ranks(levels: Any, counts: FloatArray, size: int) -> FloatArray:
+    """Mid-rank of each level, less the middle rank."""
+    found = np.bincount(levels, counts, size)
+    return np.asarray(np.cumsum(found) - found / 2 - found.sum() / 2)
+
+
+def _shifts(levels: Any, other: FloatArray, size: int) -> FloatArray:
+    """What a record of each level adds to the products of others through their ranks."""
+    found = np.bincount(levels, other, size)
+    above = found.sum() - np.cumsum(found)
+    return above + found / 2
+
+
+class _Both(Smooth):
+    """The figures of one pair in the order of the spec, from values and from ranks."""
+
+    def __init__(
+        self,
+        classes: Any,
+        one: str,
+        two: str,
+        items: Sequence[Item],
+        plain: Sequence[Item],
+        ranked: Sequence[Item],
+        schema: Schema,
+    ) -> None:
+        self.parts: list[_Pair] = []
+        order: list[int] = []
+        if plain:
+            self.parts.append(_Pair(classes, one, two, plain, schema))
+            order += [items.index(item) for item in plain]
+        if ranked:
+            self.parts.append(_Ranked(classes, one, two, ranked, schema))
+            order += [items.index(item) for item in ranked]
+        self.order: IntArray = np.argsort(order)
+        found = [i.published.value for i in items if i.form in {"pearson", "spearman"}]
+        if found and one != two:
+            self.associations = ((schema.index[one], schema.index[two], found[0]),)
+
+    @property
+    def size(self) -> int:
+        return len(self.order)
+
+    @property
+    def half_width(self) -> FloatArray:
+        return np.concatenate([part.half_width for part in self.parts])[self.order]
+
+    def expand(self, codes: Codes, counts: FloatArray) -> _BothExpansion:
+        return _BothExpansion([part.expand(codes, counts) for part in self.parts], self.order)
+
+    def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
+        return np.concatenate([p.refit(codes, counts) for p in self.parts])[self.order]
+
+
+@dataclass(frozen=True)
+class _BothExpansion:
+    parts: list[Any]
+    order: IntArray
+
+    @property
+    def offset(self) -> FloatArray:
+        return np.concatenate([part.offset for part in self.parts])[self.order]
+
+    def influence(self, codes: Codes) -> FloatArray:
+        return np.hstack([part.influence(codes) for part in self.parts])[:, self.order]

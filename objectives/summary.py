@@ -1,0 +1,631 @@
+"""Means, standard deviations, medians and the like, overall or by group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from evosynth import grim, ranks
+from evosynth.classes import all_levels, any_level, classify
+from evosynth.counting import (
+    TOTAL,
+    Counted,
+    Layout,
+    as_list,
+    count_bounds,
+    population,
+)
+from evosynth.errors import Fault, Path, shown, suggest
+from evosynth.moments import POWERS, GroupMoments
+from evosynth.objective import Figure, Mention, Place, Plan, Smooth
+from evosynth.printed import Printed, Published, Within
+from evosynth.reading import read_summary
+from evosynth.schema import FloatArray, IntArray, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Tree = Annotated[Any, WithJsonSchema({"type": ["string", "number", "object", "array"]})]
+"""A printed number, or nested ones: by variable, then by the values of the groups."""
+
+_MOMENTS = {name: name for name in POWERS} | {"sum": "total"}
+_RANKS = {"median", "min", "max", "iqr", "quantile"}
+STATISTICS = (
+    "n",
+    "mean",
+    "sd",
+    "variance",
+    "standard_error",
+    "median",
+    "iqr",
+    "min",
+    "max",
+    "sum",
+    "skewness",
+    "kurtosis",
+)
+WITH_ARGUMENT = {"quantiles": "quantile", "above": "above", "below": "below"}
+
+Group = tuple[tuple[str, str], ...]
+"""Values of the variables that make up a group; none for all records."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One published statistic of one variable in one group."""
+
+    variable: str
+    group: Group
+    statistic: str
+    argument: float
+    published: Published
+    path: Path
+
+    @property
+    def label(self) -> str:
+        """Name the statistic, the variable and the group."""
+        name = self.statistic.replace("_", " ")
+        if self.statistic == "quantile":
+            name = f"{100 * self.argument:g} % quantile"
+        elif self.statistic in {"above", "below"}:
+            name = f"% {self.statistic} {self.argument:g}"
+        where = ", ".join(f"{variable}={value}" for variable, value in self.group)
+        return f"{name} of {self.variable}" + (f", {where}" if where else "")
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is a matter of counts."""
+        return self.statistic not in _MOMENTS
+
+
+class Summary(Counted):
+    """Statistics of quantities, overall or by group.
+
+    A statistic is one printed number, or nested: by variable if ``of`` lists several, then by the
+    values of ``by`` (crossed), or with ``each`` by variable and value. ``total`` is all groups.
+    """
+
+    kind: Literal["summary"]
+    of: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
+        description="the quantity, or several", json_schema_extra={"type": ["string", "array"]}
+    )
+    by: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
+        (),
+        description="variables whose values, crossed, make the groups",
+        json_schema_extra={"type": ["string", "array"]},
+    )
+    each: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
+        (),
+        description="variables whose values make the groups, one variable after the other",
+        json_schema_extra={"type": ["string", "array"]},
+    )
+    n: Tree | None = Field(None, description="number of records with a valid value")
+    mean: Tree | None = None
+    sd: Tree | None = Field(None, description="standard deviation (n - 1)")
+    variance: Tree | None = Field(None, description="variance (n - 1)")
+    standard_error: Tree | None = Field(None, description="standard error of the mean")
+    median: Tree | None = None
+    iqr: Tree | None = Field(None, description="interquartile range")
+    min: Tree | None = None
+    max: Tree | None = None
+    sum: Tree | None = None
+    skewness: Tree | None = Field(None, description="adjusted, as pandas, SPSS and Excel print it")
+    kurtosis: Tree | None = Field(None, description="excess, adjusted, as pandas, SPSS and Excel")
+    quantiles: dict[str, Tree] | None = Field(None, description="per cent: value")
+    above: dict[str, Tree] | None = Field(None, description="threshold: per cent of records above")
+    below: dict[str, Tree] | None = Field(None, description="threshold: per cent of records below")
+    shows: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
+        (), description="statistics in the cells of `table` where its header names groups"
+    )
+
+    def mentions(self) -> Iterator[Mention]:
+        """Name the quantities and the variables that make the groups."""
+        for key in ("of", "by", "each"):
+            for name in getattr(self, key):
+                yield Mention((key,), name)
+
+    # Reading
+
+    def _read(self, schema: Schema) -> tuple[list[Item], list[Fault]]:
+        """Every published statistic, and what is wrong with them."""
+        found: list[tuple[str, str, Group, str, Path]] = []
+        faults: list[Fault] = []
+        for name in STATISTICS:
+            if getattr(self, name) is not None:
+                self._unfold(getattr(self, name), name, "", schema, (name,), found, faults)
+        for key, name in WITH_ARGUMENT.items():
+            for argument, tree in (getattr(self, key) or {}).items():
+                self._unfold(tree, name, argument, schema, (key, argument), found, faults)
+        pasted = self.pasted()
+        if pasted is not None:
+            where, table = pasted
+            cells, wrong = read_summary(table, self.of, self.by, self.each, self.shows, schema)
+            texts = [(c.statistic, c.argument, c.variable, c.group, c.text, c.line) for c in cells]
+            for statistic, argument, variable, group, text, line in texts:
+                found.append((variable, f"{statistic} {argument}", group, text, (where, line)))
+            faults += [Fault((where, *fault.path), fault.message) for fault in wrong]
+        items = []
+        for variable, what, group, text, path in found:
+            statistic, _, argument = what.partition(" ")
+            try:
+                items.append(self._item(variable, group, statistic, argument, text, path))
+            except ValueError as error:
+                faults.append(Fault(path, str(error)))
+        blocks = list(dict.fromkeys(self._block_of(item) for item in items))
+        items.sort(key=lambda i: -1 if i.counted else blocks.index(self._block_of(i)))
+        return items, faults
+
+    def _item(
+        self, variable: str, group: Group, statistic: str, argument: str, text: str, path: Path
+    ) -> Item:
+        number = float(Printed.parse(argument).value) if argument else 0.0
+        published: Published
+        if statistic == "n":
+            published = self.count(text)
+        elif statistic in {"above", "below"}:
+            published = self.share(text, 100.0)
+        else:
+            published = Within.parse(text) or Printed.parse(text)
+        if statistic == "quantile":
+            number /= 100
+            if not 0 < number < 1:
+                raise ValueError(f"{argument} is not a percentage between 0 and 100")
+        if statistic in {"sd", "variance", "standard_error", "iqr"} and published.text[:1] == "-":
+            raise ValueError(f"{published} cannot be negative")
+        return Item(variable, group, statistic, number, published, path)
+
+    def _unfold(
+        self,
+        tree: Any,
+        statistic: str,
+        argument: str,
+        schema: Schema,
+        path: Path,
+        found: list[tuple[str, str, Group, str, Path]],
+        faults: list[Fault],
+    ) -> None:
+        """Walk down a nested statistic."""
+        what = f"{statistic} {argument}"
+
+        def leaf(node: Any, variable: str, group: Group, where: Path) -> None:
+            if isinstance(node, str):
+                found.append((variable, what, group, node, where))
+            elif node is not None:
+                faults.append(Fault(where, "expected a single number here"))
+
+        def by_values(
+            node: Any, names: tuple[str, ...], variable: str, group: Group, where: Path
+        ) -> None:
+            if not names:
+                leaf(node, variable, group, where)
+                return
+            grouping = schema[names[0]]
+            values = grouping.texts[: grouping.valid]
+            if isinstance(node, list):
+                if len(node) not in {len(values), len(values) + 1}:
+                    message = f"{len(node)} numbers, but {names[0]!r} has {len(values)} values"
+                    faults.append(Fault(where, message))
+                    return
+                pairs = [
+                    (v, n, i) for i, (v, n) in enumerate(zip([*values, TOTAL], node, strict=False))
+                ]
+            elif isinstance(node, Mapping):
+                pairs = [(value, below, value) for value, below in node.items()]
+            else:
+                faults.append(Fault(where, f"expected one number for each value of {names[0]!r}"))
+                return
+            for value, below, at in pairs:
+                if value == TOTAL:
+                    by_values(below, names[1:], variable, group, (*where, at))
+                elif value in values:
+                    part = (*group, (names[0], value))
+                    by_values(below, names[1:], variable, part, (*where, at))
+                else:
+                    message = (
+                        f"{names[0]!r} has no value {shown(str(value))!r}{grouping.hint(value)}"
+                    )
+                    faults.append(Fault((*where, at), message))
+
+        def of_variable(node: Any, variable: str, where: Path) -> None:
+            if not self.each:
+                by_values(node, self.by, variable, (), where)
+                return
+            if not isinstance(node, Mapping):
+                faults.append(Fault(where, f"expected a mapping by {', '.join(self.each)}"))
+                return
+            for name, below in node.items():
+                if name == TOTAL:
+                    leaf(below, variable, (), (*where, name))
+                elif name in self.each:
+                    by_values(below, (name,), variable, (), (*where, name))
+                else:
+                    hint = suggest(str(name), self.each)
+                    faults.append(Fault((*where, name), f"not listed under each{hint}"))
+
+        if len(self.of) == 1:
+            of_variable(tree, self.of[0], path)
+            return
+        if isinstance(tree, list) and len(tree) == len(self.of):
+            for position, (name, below) in enumerate(zip(self.of, tree, strict=True)):
+                of_variable(below, name, (*path, position))
+        elif isinstance(tree, Mapping):
+            for name, below in tree.items():
+                if name in self.of:
+                    of_variable(below, name, (*path, name))
+                else:
+                    hint = suggest(str(name), self.of)
+                    faults.append(Fault((*path, name), f"not listed under of{hint}"))
+        else:
+            faults.append(Fault(path, f"expected a mapping by {', '.join(self.of)}"))
+
+    # Faults
+
+    def faults(self, schema: Schema) -> Iterator[Fault]:
+        """Unknown groups, statistics that cannot be, and statistics that contradict each other."""
+        wrong = list(self._shape_faults(schema))
+        yield from wrong
+        if wrong:
+            return
+        items, faults = self._read(schema)
+        yield from faults
+        if faults:
+            return
+        if not items:
+            yield Fault((), f"no statistic is given; there are {', '.join(STATISTICS)}, quantiles")
+        seen: dict[tuple[Any, ...], Item] = {}
+        for item in items:
+            key = (item.variable, frozenset(item.group), item.statistic, item.argument)
+            if key in seen and seen[key].published != item.published:
+                message = f"{item.label} is {item.published} here, but {seen[key].published} before"
+                yield Fault(item.path, message)
+            seen[key] = item
+        together: dict[tuple[str, Group], list[Item]] = {}
+        for item in items:
+            together.setdefault((item.variable, item.group), []).append(item)
+        for (variable, group), members in together.items():
+            size = self._size(variable, group, members, schema)
+            yield from _clashes(members, variable, size, schema)
+
+    def _shape_faults(self, schema: Schema) -> Iterator[Fault]:
+        if self.by and self.each:
+            yield Fault(("each",), "give either by (crossed) or each (one after the other)")
+        for name in self.of:
+            if schema[name].values.dtype == object:
+                yield Fault(("of",), f"{name!r} holds categories that are not numbers")
+        for key in ("by", "each"):
+            for name in getattr(self, key):
+                if name in self.of:
+                    yield Fault((key,), f"{name!r} stands under of as well")
+        if np.prod([schema[name].size for name in self.by], dtype=float) > 100_000:
+            yield Fault(("by",), "more than 100,000 groups")
+
+    def _size(
+        self, variable: str, group: Group, members: Sequence[Item], schema: Schema
+    ) -> int | None:
+        """Number of records that a group's statistics rest on, if it is known."""
+        for item in members:
+            if item.statistic == "n" and isinstance(item.published, Printed):
+                return int(item.published.value)
+        names = [variable, *(name for name, _ in group)]
+        if self.where is None and not group and not any(schema[n].missing for n in names):
+            return schema.records
+        return None
+
+    # Figures
+
+    def figures(self, schema: Schema) -> tuple[Figure, ...]:
+        """Those that are matters of counts first, then the moments."""
+        return tuple(Figure(item.label, item.published) for item in self._read(schema)[0])
+
+    def lower(self, schema: Schema) -> Plan:
+        """Counts below and above values for ranks, sums of powers for moments."""
+        layout = Layout(schema, self.condition)
+        items, _ = self._read(schema)
+        together: dict[tuple[str, Group], list[Item]] = {}
+        for item in items:
+            together.setdefault((item.variable, item.group), []).append(item)
+        places: dict[Item, tuple[Place, ...]] = {}
+        for item in items:
+            if item.statistic == "n":
+                of = self._group_place(layout, item.variable, item.group, schema)
+                layout.bound(of, *count_bounds(item.published, schema.records))
+                places[item] = (of,)
+        for (variable, group), members in together.items():
+            size = self._size(variable, group, members, schema)
+            for item in members:
+                if item.counted and item.statistic != "n":
+                    places[item] = self._rank(layout, item, members, size, schema)
+        counted = [places[item] for item in items if item.counted]
+        return layout.plan(counted, self._smooth(items, schema))
+
+    def _groups(self, group: Group, schema: Schema) -> dict[str, IntArray]:
+        """Levels inside and outside of a group, by variable."""
+        found = {}
+        for name, value in group:
+            levels = np.full(schema[name].size, -1)
+            levels[schema[name].levels[value]] = 0
+            found[name] = levels
+        return found
+
+    def _group_place(self, layout: Layout, variable: str, group: Group, schema: Schema) -> Place:
+        """Where the size of a group is counted."""
+        names = [name for name, _ in group]
+        groups = {name: all_levels(schema[name]) for name in names}
+        groups[variable] = any_level(schema[variable])
+        cell = [schema[name].levels[value] for name, value in group]
+        return layout.place(groups, [*cell, 0])
+
+    def _rank(
+        self, layout: Layout, item: Item, members: Sequence[Item], size: int | None, schema: Schema
+    ) -> tuple[Place, ...]:
+        """Bound the counts that decide a quantile, an extreme or a share beyond a threshold."""
+        variable = schema[item.variable]
+        of = self._group_place(layout, item.variable, item.group, schema)
+        if item.statistic in {"above", "below"}:
+            inside = (
+                variable.quantities > item.argument
+                if item.statistic == "above"
+                else variable.quantities < item.argument
+            )
+            groups = np.where(inside, 0, 1)
+            groups[variable.valid :] = -1
+            place = layout.place(
+                {**self._groups(item.group, schema), item.variable: groups},
+                [*[0] * len(item.group), 0],
+            )
+            layout.share(of, [(place, item.published)], 100.0, complete=False)
+            return (place,)
+        found: list[Place] = []
+        for cut in _cuts(item, members, size, schema):
+            dims = {**self._groups(item.group, schema), item.variable: cut.groups}
+            cells = [
+                layout.place(dims, [*[0] * len(item.group), part])
+                for part in range(3)
+                if (cut.groups == part).any()
+            ]
+            parts = [part for part in range(3) if (cut.groups == part).any()]
+            layout.ranks(of, cells, parts, cut)
+            found += cells
+        return tuple(found)
+
+    def _smooth(self, items: list[Item], schema: Schema) -> list[Smooth]:
+        """One block of moments for each quantity and set of variables that make its groups."""
+        blocks: dict[tuple[str, tuple[str, ...]], list[Item]] = {}
+        for item in items:
+            if not item.counted:
+                blocks.setdefault(self._block_of(item), []).append(item)
+        return [
+            self._block(variable, names, members, items, schema)
+            for (variable, names), members in blocks.items()
+        ]
+
+    def _block_of(self, item: Item) -> tuple[str, tuple[str, ...]]:
+        """Quantity and variables that make the groups."""
+        return item.variable, self.by or tuple(name for name, _ in item.group)
+
+    def _block(
+        self,
+        variable: str,
+        names: tuple[str, ...],
+        members: list[Item],
+        items: list[Item],
+        schema: Schema,
+    ) -> GroupMoments:
+        groups = {name: all_levels(schema[name]) for name in names}
+        groups[variable] = any_level(schema[variable])
+        classes = classify(schema, groups, self.condition)
+        shape = classes.counted
+        every = np.arange(int(np.prod(shape))).reshape(shape)
+        belong = []
+        for item in members:
+            values = dict(item.group)
+            at = tuple(schema[n].levels[values[n]] if n in values else slice(None) for n in names)
+            belong.append(every[at].ravel().tolist())
+        figures = [Figure(item.label, item.published) for item in members]
+        statistics = [_MOMENTS[item.statistic] for item in members]
+        block = GroupMoments(classes, variable, statistics, belong, schema, figures)
+        mean, sd = np.full((2, block.n_groups), np.nan)
+        for item in [i for i in items if i.variable == variable]:
+            values = dict(item.group)
+            if set(values) - set(names):
+                continue
+            at = tuple(schema[n].levels[values[n]] if n in values else slice(None) for n in names)
+            cells = every[at].ravel()
+            _note(item, cells, mean, sd, specific=len(values) == len(names))
+        share = float(schema[variable].proportions[schema[variable].valid :].sum())
+        given = tuple(schema.index[name] for name in names)
+        block.describe(schema.index[variable], given, mean, sd, share)
+        return block
+
+    def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
+        """Select each group with pandas and ask its series for the statistic."""
+        import pandas as pd
+
+        found = []
+        series: dict[tuple[str, Group], pd.Series[Any]] = {}
+        for item in self._read(schema)[0]:
+            key = (item.variable, item.group)
+            if key not in series:
+                names = [item.variable, *(name for name, _ in item.group)]
+                people, weights = population(frame, counts, names, self.condition, schema)
+                kept = np.ones(len(people), dtype=bool)
+                for name, value in item.group:
+                    code = schema[name].values[schema[name].levels[value]]
+                    kept &= (people[name] == code).to_numpy(dtype=bool)
+                values = people.loc[kept, item.variable].to_numpy(dtype=float)
+                series[key] = pd.Series(np.repeat(values, weights[kept].astype(np.int64)))
+            found.append(_compute(series[key], item))
+        return np.array(found)
+
+
+def _note(item: Item, cells: IntArray, mean: FloatArray, sd: FloatArray, specific: bool) -> None:
+    """Note what a statistic says of where the values of its groups lie."""
+    value = item.published.value
+    if item.statistic == "mean":
+        mean[cells] = value if specific else np.where(np.isnan(mean[cells]), value, mean[cells])
+    elif item.statistic == "median":
+        mean[cells] = np.where(np.isnan(mean[cells]), value, mean[cells])
+    elif item.statistic in {"sd", "variance"}:
+        spread = value if item.statistic == "sd" else value**0.5
+        sd[cells] = spread if specific else np.where(np.isnan(sd[cells]), spread, sd[cells])
+    elif item.statistic == "iqr":
+        sd[cells] = np.where(np.isnan(sd[cells]), value / 1.35, sd[cells])
+
+
+def _cuts(item: Item, members: Sequence[Item], size: int | None, schema: Schema) -> list[ranks.Cut]:
+    """How the quantity must be cut for a statistic of ranks."""
+    variable = schema[item.variable]
+    if item.statistic in {"min", "max"}:
+        found = ranks.extreme(variable, item.published, item.statistic == "max")
+        return [] if found is None else [found]
+    if item.statistic == "iqr":
+        quartiles = _quartiles(item, members, schema)
+        return [
+            cut
+            for q, value in zip((0.25, 0.75), quartiles, strict=True)
+            for cut in ranks.quantile(variable, q, value, size)
+        ]
+    q = 0.5 if item.statistic == "median" else item.argument
+    return ranks.quantile(variable, q, item.published, size)
+
+
+def _quartiles(item: Item, members: Sequence[Item], schema: Schema) -> tuple[Published, Published]:
+    """Quartiles that are an interquartile range apart: published ones, or some that would do."""
+    known = {m.argument: m.published for m in members if m.statistic == "quantile"}
+    decimals = max(schema[item.variable].decimals, item.published.decimals)
+
+    def printed(value: float) -> Printed:
+        return Printed.parse(f"{value:.{decimals}f}")
+
+    reach = item.published.value
+    if 0.25 in known and 0.75 in known:
+        return known[0.25], known[0.75]
+    if 0.25 in known:
+        return known[0.25], printed(known[0.25].value + reach)
+    if 0.75 in known:
+        return printed(known[0.75].value - reach), known[0.75]
+    middle = {m.statistic: m.published.value for m in members}
+    values = schema[item.variable].quantities
+    centre = middle.get("median", middle.get("mean", float(np.nanmean(values))))
+    grid = 10.0 ** -schema[item.variable].decimals
+    first = round((centre - reach / 2) / grid) * grid
+    return printed(first), printed(first + reach)
+
+
+def _compute(series: pd.Series[Any], item: Item) -> float:
+    """Ask pandas."""
+    if item.statistic == "n":
+        return float(len(series))
+    if not len(series):
+        return float("nan")
+    if item.statistic == "quantile":
+        return float(series.quantile(item.argument))
+    if item.statistic == "iqr":
+        return float(series.quantile(0.75) - series.quantile(0.25))
+    if item.statistic == "above":
+        return float(100 * (series > item.argument).mean())
+    if item.statistic == "below":
+        return float(100 * (series < item.argument).mean())
+    method = {
+        "sd": "std",
+        "variance": "var",
+        "standard_error": "sem",
+        "skewness": "skew",
+        "kurtosis": "kurt",
+    }.get(item.statistic, item.statistic)
+    return float(getattr(series, method)())
+
+
+def _clashes(
+    members: Sequence[Item], name: str, size: int | None, schema: Schema
+) -> Iterator[Fault]:
+    """Statistics of one group that cannot all be."""
+    variable = schema[name]
+    values = variable.quantities[: variable.valid]
+    known = {(m.statistic, m.argument): m for m in members}
+
+    def get(statistic: str) -> Item | None:
+        return known.get((statistic, 0.0))
+
+    smallest, largest = get("min"), get("max")
+    low = smallest.published.interval[0] if smallest else float(values.min())
+    high = largest.published.interval[1] if largest else float(values.max())
+    source = {True: "the published minimum and maximum", False: "the values of the variable"}
+    for item in members:
+        if item.statistic in {"mean", "median", "quantile", "min", "max"}:
+            least, most = item.published.interval
+            gap = max(low - most, least - high)
+            if gap > 1e-9:
+                message = (
+                    f"{item.label} is {item.published}, outside {low:g} to {high:g}, "
+                    f"{source[smallest is not None or largest is not None]} (off by {gap:g})"
+                )
+                yield Fault(item.path, message, clash=True)
+        if item.counted and item.statistic in _RANKS and not _cuts(item, members, size, schema):
+            rest = "" if size is None else f" among {size} records"
+            message = f"no values of {name!r} make {item.label} print as {item.published}{rest}"
+            yield Fault(item.path, message, clash=True)
+        if (
+            item.statistic == "n"
+            and count_bounds(item.published, schema.records)[0] > schema.records
+        ):
+            message = f"{item.published} is more than all {schema.records} records"
+            yield Fault(item.path, message, clash=True)
+    yield from _order_clashes(members)
+    mean, sd = get("mean"), get("sd") or get("variance")
+    if sd is not None and mean is not None:
+        m = mean.published.value
+        widest = max(
+            0.0, (high - m) * (m - low) * (size / (size - 1) if size and size > 1 else 2.0)
+        )
+        power = 2 if sd.statistic == "variance" else 1
+        if (
+            sd.published.interval[0]
+            > widest ** (power / 2) * (1 + 1e-9) + mean.published.half_width
+        ):
+            message = (
+                f"{sd.label} is {sd.published}, but values from {low:g} to {high:g} with mean "
+                f"{mean.published} have at most {widest ** (power / 2):.4g}"
+            )
+            yield Fault(sd.path, message, clash=True)
+            return
+    unit = 10.0**-variable.decimals
+    if variable.categorical or size is None or size < 1 or mean is None:
+        return
+    first, last = grim.sums(mean.published, size, unit)
+    if first > last:
+        near = round(mean.published.value * size / unit) * unit / size
+        message = (
+            f"no {size} values of {name!r} have a mean that prints as {mean.published} "
+            f"(GRIM; the nearest is {near:.{mean.published.decimals + 2}f})"
+        )
+        yield Fault(mean.path, message, clash=True)
+    elif sd is not None:
+        power = 2 if sd.statistic == "variance" else 1
+        if not grim.possible_sd(mean.published, sd.published, size, unit, power):
+            message = (
+                f"no {size} values of {name!r} with mean {mean.published} have a "
+                f"{sd.statistic} that prints as {sd.published} (GRIMMER)"
+            )
+            yield Fault(sd.path, message, clash=True)
+
+
+def _order_clashes(members: Sequence[Item]) -> Iterator[Fault]:
+    """Quantiles that are not in order."""
+    at = {"min": 0.0, "median": 0.5, "max": 1.0}
+    ordered = sorted(
+        (item for item in members if item.statistic in {*at, "quantile"}),
+        key=lambda item: at.get(item.statistic, item.argument),
+    )
+    for lower, upper in zip(ordered, ordered[1:], strict=False):
+        gap = lower.published.interval[0] - upper.published.interval[1]
+        if gap > 1e-9:
+            message = (
+                f"{upper.label} is {upper.published}, below {lower.label}, which is "
+                f"{lower.published} (off by {gap:g})"
+            )
+            yield Fault(upper.path, message, clash=True)

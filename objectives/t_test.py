@@ -1,0 +1,135 @@
+"""Student's and Welch's t test of two groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+from scipy import stats
+
+from evosynth.classes import Classes, any_level, classify, separate
+from evosynth.counting import population
+from evosynth.errors import Fault
+from evosynth.moments import Powers, Sample
+from evosynth.objective import Figure, Mention, Plan
+from evosynth.printed import Printed
+from evosynth.schema import FloatArray, Schema
+from evosynth.significance import Tested, p_interval
+from evosynth.sums import Totals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class TTest(Tested):
+    """The t test of a quantity in two groups: the first less the second."""
+
+    kind: Literal["t_test"]
+    of: str = Field(description="the quantity")
+    by: str = Field(description="the variable whose two values make the groups")
+    t: Printed | None = None
+    df: Printed | None = Field(None, description="degrees of freedom")
+    difference: Printed | None = Field(None, description="difference of the means")
+    equal_variances: bool = Field(True, description="pooled, or Welch's if false")
+
+    statistics: ClassVar[tuple[str, ...]] = ("t", "df", "difference")
+
+    def mentions(self) -> Iterator[Mention]:
+        """Name the quantity and the groups."""
+        yield Mention(("of",), self.of)
+        yield Mention(("by",), self.by)
+
+    def _levels(self, schema: Schema) -> list[int]:
+        admitted = separate(self.condition, schema) if self.condition is not None else {}
+        variable = schema[self.by]
+        inside = admitted.get(self.by, np.ones(variable.size, dtype=bool))
+        return [level for level in range(variable.valid) if inside[level]]
+
+    def faults(self, schema: Schema) -> Iterator[Fault]:
+        """Quantities that are none, and more or fewer than two groups."""
+        if schema[self.of].values.dtype == object:
+            yield Fault(("of",), f"{self.of!r} holds categories that are not numbers")
+        if self.of == self.by:
+            yield Fault(("by",), f"{self.by!r} stands under of as well")
+        levels = self._levels(schema)
+        if len(levels) != 2:
+            message = f"{self.by!r} has {len(levels)} values, not two; choose two with where"
+            yield Fault(("by",), message)
+        yield from self.read()[1]
+
+    def lower(self, schema: Schema) -> Plan:
+        """A smooth function of the moments of the two groups."""
+        groups = np.full(schema[self.by].size, -1)
+        groups[self._levels(schema)] = [0, 1]
+        classes = classify(
+            schema, {self.by: groups, self.of: any_level(schema[self.of])}, self.condition
+        )
+        keys = [key for key, _ in self.read()[0]]
+        block = _TTest(classes, self.of, keys, self.equal_variances, schema, self.figures(schema))
+        return Plan(smooth=(block,))
+
+    def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
+        """Select the groups with pandas, test with scipy."""
+        people, weights = population(frame, counts, [self.of, self.by], self.condition, schema)
+        times = weights.astype(np.int64)
+        y = np.repeat(people[self.of].to_numpy(dtype=float), times)
+        group = np.repeat(people[self.by].to_numpy(), times)
+        first, second = (
+            y[group == schema[self.by].values[level]] for level in self._levels(schema)
+        )
+        keys = [key for key, _ in self.read()[0]]
+        if min(len(first), len(second)) < 2:
+            return np.full(len(keys), np.nan)
+        test: Any = stats.ttest_ind(first, second, equal_var=self.equal_variances)
+        values = {
+            "t": test.statistic,
+            "df": test.df,
+            "p": test.pvalue,
+            "difference": first.mean() - second.mean(),
+        }
+        return np.array([float(values[key]) for key in keys])
+
+
+class _TTest(Powers):
+    def __init__(
+        self,
+        classes: Classes,
+        variable: str,
+        keys: Sequence[str],
+        pooled: bool,
+        schema: Schema,
+        figures: Sequence[Figure],
+    ) -> None:
+        super().__init__(classes, variable, 2, schema, figures)
+        self.keys, self.pooled = keys, pooled
+
+    def evaluate(self, totals: Totals) -> Totals:
+        """T, degrees of freedom and difference; a p-value is a bound on the size of t."""
+        sample = Sample(totals, self.about)
+        n, variance = sample.n, sample.variance
+        difference = sample.mean[0] - sample.mean[1]
+        if self.pooled:
+            df = n[0] + n[1] - 2
+            squared = sample.squares.sum() / df * (1 / n[0] + 1 / n[1])
+        else:
+            parts = variance / n
+            squared = parts.sum()
+            df = squared**2 / (parts**2 / (n - 1)).sum()
+        t = difference / np.sqrt(squared)
+        values = {"t": t, "df": df, "difference": difference, "p": t if np.real(t) >= 0 else -t}
+        return np.array([values[key] for key in self.keys])
+
+    def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """P-values are bounds on the size of t."""
+        low, high, unit = self.low.copy(), self.high.copy(), np.full(self.size, np.inf)
+        if "p" in self.keys:
+            keys, self.keys = self.keys, ["df"]
+            df = float(np.real(self.evaluate(totals)[0]))
+            self.keys = keys
+            i = list(self.keys).index("p")
+            low[i], high[i], unit[i] = p_interval(
+                low[i], high[i], lambda p: float(stats.t.isf(p / 2, max(df, 1e-9)))
+            )
+        return low, high, unit
