@@ -8,7 +8,7 @@ import numpy as np
 from deap import base
 
 from evosynth.evolve import Candidate, keep_best, toolbox_of
-from evosynth.kernels.cells import violation
+from evosynth.kernels.cells import count_cells, sum_rows, violation
 from evosynth.kernels.moves import accept_moves
 from evosynth.polish import PRINTS, polish
 from evosynth.problem import Problem
@@ -29,7 +29,7 @@ _STREAM = 2
 _BURST = 4096
 """Micro-mutations proposed at a time."""
 _BURSTS = 32
-_WORTHWHILE = 0.05
+_WORTHWHILE = 0.005
 """Share of accepted micro-mutations that makes another burst worthwhile."""
 _HEAT = 0.02
 _CROSSED = 0.3
@@ -69,9 +69,12 @@ class Exact:
 
     def candidate(self, payload: Payload) -> Candidate:
         """Sum up a dataset."""
-        return Candidate(
-            payload, *self.space.totals(payload, self.source.compass, self.source.influence)
-        )
+        compass, pool = self.source.compass, self.source.influence
+        if not self.problem.curved:
+            return Candidate(payload, *self.space.totals(payload, compass, pool))
+        codes, counts = self.space.rows(payload)
+        cells = count_cells(self.problem.cells(codes), counts, len(self.problem.low))
+        return Candidate(payload, cells, compass.distance(self.problem.measure(codes, counts)))
 
     def mate(self, first: Candidate, second: Candidate, rng: np.random.Generator) -> Candidate:
         """Exchange a block of records, or copy the first parent."""
@@ -88,7 +91,12 @@ class Exact:
         """
         size = _BURST << min(stalled, 3)
         heat = _HEAT * min(stalled, 10)
+        compass = self.source.compass
         for _ in range(_BURSTS):
+            if self.problem.curved:
+                codes, counts = self.space.rows(child.payload)
+                compass = compass.moved(self.problem, codes, counts.astype(np.float64))
+                child.residual = compass.offset + sum_rows(compass.influence(codes), counts)
             moves = self.space.propose(child.payload, size, rng)
             made = accept_moves(
                 self.space.stock(child.payload).copy(),
@@ -100,14 +108,14 @@ class Exact:
                 child.cells,
                 self.problem.low,
                 self.problem.high,
-                self.space.guide(moves, self.source.compass, self.source.influence),
+                self.space.guide(moves, compass, self.source.influence),
                 child.residual,
                 heat * rng.exponential(size=len(moves)),
             )
             child.payload = self.space.apply(child.payload, moves, made.astype(np.int64))
             if made.sum() < _WORTHWHILE * size:
                 break
-        return child
+        return self.candidate(child.payload) if self.problem.curved else child
 
     def evaluate(self, candidate: Candidate) -> tuple[float]:
         """Add the records in the wrong cell and the squared statistical distance."""
@@ -123,7 +131,7 @@ class Exact:
             if wrong or distance > _NEAR * len(candidate.residual):
                 continue
             found = self.candidate(
-                polish(self.space, candidate.payload, self.source.compass.aim, rng, _ROUNDS)
+                polish(self.space, candidate.payload, rng, _ROUNDS)
             )
             reached = self.rank(found, self.appraise(found))
             if reached < rank:

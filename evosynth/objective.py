@@ -95,6 +95,8 @@ class Smooth(ABC):
     """Columns of the variables that it is explained by."""
     associations: tuple[tuple[int, int, float], ...] = ()
     """Pairs of columns with their published correlation."""
+    curved: bool = False
+    """Whether an expansion holds only near the dataset that it was made at."""
 
     @property
     @abstractmethod

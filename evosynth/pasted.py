@@ -20,6 +20,8 @@ MAX_CELLS = 100_000
 
 Cell = tuple[str, ...]
 
+_LARGE = f"more than {MAX_CELLS:,} cells; paste one table"
+
 
 @dataclass(frozen=True)
 class Row:
@@ -57,7 +59,7 @@ class Pasted:
 
 # ---- figures ----------------------------------------------------------------------------------
 
-_MINUS = "-\u2212\u2013"
+_MINUS = "\u2212\u2013-"
 _PLAIN = (
     rf"[+{_MINUS}]?[£$€]?(?:(?:[1-9]\d{{0,2}}(?:,\d{{3}})++(?!\d)(?!,\d)|\d++(?!,\d))(?:\.\d++)?|\.\d++)"
     rf"(?:[eE][-+\u2212]?\d++)?+(?!\.\d)(?: ?%)?"
@@ -72,7 +74,7 @@ _PLUS_MINUS = re.compile(rf" ?(?:±|\+/-|\+-) ?(?P<low>{_PLAIN})", re.ASCII)
 _BRACKET = re.compile(
     r" ?[(\[] ?(?:(?:\d\d% ?)?(?:CI|IQR|SD|SE|n|N) ?[:=,]? ?)?"
     rf"(?:(?P<low>{_ITEM})(?: ?(?:[,;\u2013\u2014\u2212-]|to) ?(?P<high>{_ITEM}))?"
-    rf"|(?P<mark>[\w.:/*{_MINUS}\u2014]{{1,12}})|(?P<comma>{_BAD})) ?[)\]]",
+    rf"|(?P<mark>[\w.:/*\u2014{_MINUS}]{{1,12}})|(?P<comma>{_BAD})) ?[)\]]",
     re.ASCII,
 )
 _WORD = re.compile(r"\S+")
@@ -108,7 +110,7 @@ def _figure(text: str, start: int, alone: bool) -> _Figure | None:
     """Read the figure that begins at a place, up to a space; the whole text if it is alone."""
     texts: list[str] = []
     at, comma, bracketed = start, False, False
-    if found := _NUMBER.match(text, at):
+    if (found := _NUMBER.match(text, at)) and not text.startswith(",", found.end()):
         texts, at = [_clean(found.group())], found.end()
     elif found := _COMMA.match(text, at):
         texts, at, comma = [found.group()], found.end(), True
@@ -241,11 +243,8 @@ def _scan(piece: _Piece) -> list[_Figure]:
         else:
             found = []
             at = piece.text.find(" ", at) + 1 or len(piece.text)
-    if (
-        len(found) > 1
-        and piece.text[: found[0].start].split()[-1:]
-        and (piece.text[: found[0].start].split()[-1].casefold() in _CONNECTORS)
-    ):
+    before = piece.text[: found[0].start].split()[-1:] if len(found) > 1 else []
+    if before and before[0].casefold() in _CONNECTORS:
         found = found[1:]
     return [
         _Figure(f.start + piece.start, f.end + piece.start, f.texts, f.bracketed, f.comma)
@@ -272,16 +271,19 @@ def _spaced(number: int, text: str, bars: bool) -> _Line:
         line.sure = len(line.figures)
         return line
     left = list(line.pieces)
+    apart: list[list[_Figure]] = []
     while left:
         figures = _scan(left[-1])
         if not figures or figures[0].start > left[-1].start:
             break
-        line.figures = figures + line.figures
+        apart.append(figures)
         left.pop()
+    line.figures = [figure for figures in reversed(apart) for figure in figures]
     line.sure = len(line.figures)
     if left:
         line.figures = _scan(left[-1]) + line.figures
-    elif len(line.figures) > 1 and line.figures[0].texts[0].isalpha():
+    elif line.figures and line.figures[0].texts[0].isalpha():
+        left = line.pieces[:1]
         line.figures = line.figures[1:]
         line.sure -= 1
     if not line.figures:
@@ -319,9 +321,10 @@ _LATEX_DROPPED = re.compile(
     r"\\(?:begin|end|caption|label|centering|small|footnotesize|vspace|setlength|usepackage)\b"
 )
 _LATEX_RULE = re.compile(
-    r"\\(?:toprule|midrule|bottomrule|hline|addlinespace|cmidrule|cline)(?:\[[^\]]*\]|\([^)]*\)|\{[^}]*\})*"
+    r"\\(?:toprule|midrule|bottomrule|hline|addlinespace|cmidrule|cline)"
+    r"(?:\[[^\]]{0,40}\]|\([^)]{0,40}\)|\{[^}]{0,40}\})*"
 )
-_LATEX_SPACE = re.compile(r"\\(?:qquad|quad|enspace|hspace\*?\{[^}]*\})|\\ |~")
+_LATEX_SPACE = re.compile(r"\\(?:qquad|quad|enspace|hspace\*?\{[^}]{0,40}\})|\\ |~")
 _LATEX_WRAP = re.compile(
     r"\\(?:textbf|textit|emph|text|mathrm|mathbf|num|sym|textsuperscript)\s?\{([^{}]*)\}|\^\{([^{}]*)\}"
 )
@@ -337,10 +340,11 @@ def _latex(text: str) -> list[str] | None:
     if _LATEX_DROPPED.match(text.strip()):
         return []
     text = re.sub(r"(?<!\\)%.*", "", text)
+    partial = re.search(r"\\c(?:midrule|line)\b", text)
     text, rules = _LATEX_RULE.subn("", text)
     if not text.strip():
-        return None if rules else []
-    text = re.sub(r"\\\\(?:\[[^\]]*\])?\s*$", "", text.rstrip())
+        return None if rules and not partial else []
+    text = re.sub(r"\\\\(?:\[[^\]]{0,40}\])?\s*$", "", text.rstrip())
     for _ in range(3):
         text = _LATEX_WRAP.sub(lambda m: m[1] or m[2] or "", text)
     text = re.sub(r"\\multirow\{[^{}]*\}\{[^{}]*\}\{([^{}]*)\}", r"\1", text)
@@ -352,14 +356,13 @@ def _latex(text: str) -> list[str] | None:
     text = _LATEX_SPACE.sub("    ", text).replace(r"\$", "\2").replace("$", "").replace("\2", "$")
     for command, plain in _LATEX_TEXT.items():
         text = text.replace(command, plain)
-    return [cell.replace("\1", "&") for cell in text.split("&")]
+    return [_THIN.sub(_joined, cell).replace("\1", "&") for cell in text.split("&")]
 
 
 def _bars(text: str, bordered: bool) -> list[str]:
     """Split a Markdown row, or one of a grid drawn with bars, into its cells."""
-    cells = re.split(r"(?<!\\)\|", text.strip() if bordered else text.rstrip())
-    cells = cells[1:] if bordered else cells
-    cells = cells[:-1] if bordered and not cells[-1].strip() else cells
+    text = text.strip().removeprefix("|").removesuffix("|") if bordered else text.rstrip()
+    cells = re.split(r"(?<!\\)\|", text)
     plain = [cell.replace(r"\|", "|").replace(r"\*", "*").replace("&nbsp;", " ") for cell in cells]
     return [re.sub(r"^(\s*)\*\*([^*]+)\*\*\s*$", r"\1\2", cell) for cell in plain]
 
@@ -374,14 +377,15 @@ def _quoted(text: str, mark: str) -> list[str]:
 
 def _way(texts: list[str]) -> str:
     """Say what separates the columns: latex, grid, bars, a mark, or spaces."""
-    lines = [text for text in texts if text.strip() and not _is_rule(text)]
+    lines = [t for t in texts if t.strip() and not _is_rule(t) and not _FOOTNOTE.match(t)]
     if any("&" in t for t in lines) and any(re.search(r"\\\\|\\begin\{tab", t) for t in lines):
         return "latex"
     barred = [text for text in lines if re.search(r"(?<!\\)\|", text)]
     if 2 * len(barred) > len(lines):
-        ruled = any(_is_rule(text) and re.match(r"\s*:?-+:?\s*\|", text) for text in texts)
-        outer = all(text.lstrip().startswith("|") for text in barred)
-        return "grid" if outer else "grid-open" if ruled else "bars"
+        if all(text.lstrip().startswith("|") for text in barred):
+            return "grid"
+        several = any(re.search(r"\S {2,}\S", c) for t in barred for c in t.split("|")[1:])
+        return "bars" if several else "grid-open"
     if 2 * sum("\t" in text.strip(" ") for text in lines) > len(lines):
         return "\t"
     counts = [len(_quoted(text, ";")) for text in lines]
@@ -406,21 +410,27 @@ def _commas(lines: list[str]) -> bool:
 # ---- header -----------------------------------------------------------------------------------
 
 
-def _is_row(lines: list[_Line], i: int, wide: bool) -> bool:
-    """Whether a line is the first of the body; ``wide``: a line of several labels stands above."""
+_GARBLED = re.compile(rf"[{_MINUS}]?\d[\d.,' ]{{0,30}}[A-Za-z]?%?")
+
+
+def _is_row(lines: list[_Line], i: int, wide: bool, below: bool) -> bool:
+    """Whether a line is the first of the body.
+
+    ``wide``: a line of several labels stands above; ``below``: and a rule between them.
+    """
     line = lines[i]
+    if below and line.stub and any(re.search(r"\d", piece.text) for piece in line.pieces[1:]):
+        return True
     numbers = [figure for figure in line.figures if figure.numeric]
     if line.broken:
         return wide and bool(line.stub) and 2 * len(numbers) >= len(line.pieces) - 1 > 0
     if not line.figures:
-        return False
+        return wide and any(_GARBLED.fullmatch(piece.text) for piece in line.pieces[1:])
     if line.stub:
         return wide or (bool(numbers) and not _is_numeric_header(lines, i))
     after = lines[i + 1 :]
     words = len(lines[i - 1].text.split()) if i and not lines[i - 1].figures else 0
-    if words == len(line.figures) > 1:
-        return True
-    if wide:
+    if wide or words == len(line.figures) > 1:
         return not all(figure.bracketed for figure in line.figures)
     if not after:
         return i > 0
@@ -451,9 +461,10 @@ def _is_numeric_header(lines: list[_Line], i: int) -> bool:
 
 def _head(lines: list[_Line]) -> tuple[list[_Line], list[_Line]]:
     """Part the header lines from the body; titles are left out."""
-    end, wide = 0, False
-    while end < len(lines) and not _is_row(lines, end, wide):
+    end, wide, below = 0, False, False
+    while end < len(lines) and not _is_row(lines, end, wide, below):
         wide = wide or len(lines[end].pieces) > 1
+        below = below or (wide and lines[end].ruled)
         end += 1
     if end == len(lines):
         return [], lines
@@ -462,7 +473,11 @@ def _head(lines: list[_Line]) -> tuple[list[_Line], list[_Line]]:
     if edge is None:
         edge = row.stub[-1].end if row.stub else row.figures[0].end
     zone = [line for line in lines[:end] if not _TITLE.match(line.text)]
-    header = [n for n, line in enumerate(zone) if len(line.pieces) > 1 or line.start >= edge]
+    header = [
+        n
+        for n, line in enumerate(zone)
+        if len(line.pieces) > 1 or line.figures or line.start >= edge
+    ]
     if not header and row.cells is None:
         header = [n for n, line in enumerate(zone) if _names_columns(line, row)][-1:]
     last = max(header, default=-1)
@@ -506,16 +521,19 @@ class _Read:
 
 
 def _unread_cell(text: str) -> str:
-    if _COMMA.search(text):
+    if _COMMA.search(text[:200]):
         return (
             f"{shown(text)!r} seems to have a decimal comma; write a decimal point, "
             "or a space after the comma of an interval"
         )
-    return f"{shown(text)!r} is not a figure; write one number per cell, or .. if there is none"
+    remedy = "write one number per cell (thousands as 1,234) or .. for none"
+    return f"{shown(text)!r} is not a figure; {remedy}"
 
 
-def _by_cells(lines: list[_Line], stubs: int | None, head: list[_Line] | None) -> Pasted:
-    """Read lines whose cells are separated."""
+def _by_cells(
+    lines: list[_Line], stubs: int | None, head: list[_Line] | None = None, padded: bool = False
+) -> Pasted:
+    """Read lines whose cells are separated; ``padded``: with spaces, so that they are aligned."""
     header, body = _head(lines) if head is None else (head, lines)
     top, above = _named(header)
     table = [line.cells or [] for line in body]
@@ -528,6 +546,8 @@ def _by_cells(lines: list[_Line], stubs: int | None, head: list[_Line] | None) -
     aligned = head is not None or not reach or not named[0] or reach != width - stubs
     cut = stubs if aligned else 0
     size = max(width - stubs, reach - cut, 0)
+    if size * len(body) > MAX_CELLS:
+        return _refused(body[0].number, _LARGE)
     read, faults = [], []
     for line, cells in zip(body, table, strict=True):
         stub = tuple(piece for piece in line.pieces if piece.start < stubs * _COLUMN)
@@ -546,6 +566,7 @@ def _by_cells(lines: list[_Line], stubs: int | None, head: list[_Line] | None) -
         tuple(named[:cut]),
         spanners,
         faults,
+        3 if padded else None,
     )
 
 
@@ -581,10 +602,12 @@ def _by_spaces(lines: list[_Line], stubs: int | None) -> Pasted:
     top, above = _named(header)
     faults: list[Unread] = []
     size = _columns(top, body, stubs or 1)
+    if size * len(body) > MAX_CELLS:
+        return _refused(body[0].number, _LARGE)
     taken = [(line, _taken(line, size)) for line in body]
     spans = _spans([figures for _, figures in taken if len(figures) == size], size)
     rising = [len(figures) for _, figures in taken if figures]
-    triangle = size > 2 and rising == list(range(1, size + 1))
+    triangle = len(rising) > 2 and rising == list(range(size - len(rising) + 1, size + 1))
     read = []
     for line, figures in taken:
         try:
@@ -599,7 +622,8 @@ def _by_spaces(lines: list[_Line], stubs: int | None) -> Pasted:
         )
         faults.append(Unread(top.number, message))
     spanners = tuple(_spread(line, top, size, spans) for line in above)
-    return _table(read, labels or (), corner, spanners, faults)
+    barred = any(line.edge is not None for line in lines)
+    return _table(read, labels or (), corner, spanners, faults, 2 if barred else 3)
 
 
 def _columns(top: _Line | None, body: list[_Line], stubs: int) -> int:
@@ -820,11 +844,15 @@ def _table(
     corner: tuple[str, ...],
     spanners: tuple[tuple[str, ...], ...],
     faults: list[Unread],
+    aligned: int | None,
 ) -> Pasted:
-    """Give each row the labels it stands under; join rows without a label to those above."""
+    """Give each row the labels it stands under; join rows without a label to those above.
+
+    ``aligned`` is the number of labels from which a common end means that they are set flush right.
+    """
     rows: list[Row] = []
     under: list[_Under] = []
-    flat = _right_aligned([item.stub for item in read])
+    flat = aligned is not None and _right_aligned([item.stub for item in read], aligned)
     for item in read:
         stub = tuple(_Piece(0, p.end, p.text) for p in item.stub) if flat else item.stub
         if item.cells is None:
@@ -864,13 +892,12 @@ class _Under:
         return inside or (self.heading and not self.indented and abs(self.at - at) <= 1)
 
 
-def _right_aligned(stubs: list[tuple[_Piece, ...]]) -> bool:
+def _right_aligned(stubs: list[tuple[_Piece, ...]], least: int) -> bool:
     """Whether labels end, but do not begin, at one place: then indentation means nothing."""
     first = [stub[0] for stub in stubs if stub]
-    if len(first) < 2 or any(len(stub) > 1 for stub in stubs):
+    if len(first) < least or any(len(stub) > 1 for stub in stubs):
         return False
-    ends, starts = {piece.end for piece in first}, {piece.start for piece in first}
-    return len(ends) == 1 and len(starts) > 1 and len(first) > 2
+    return len({p.end for p in first}) == 1 < len({p.start for p in first})
 
 
 def _refused(line: int, message: str) -> Pasted:
@@ -885,7 +912,7 @@ def _too_large(texts: Sequence[str], way: str) -> Pasted | None:
         seen += len(text.split()) if way in {"bars", "spaces"} else text.count(mark) + 1
         seen += 99 * text.count(r"\multicolumn") if way == "latex" else 0
         if seen > MAX_CELLS and text.strip():
-            return _refused(number, f"more than {MAX_CELLS:,} cells up to here; paste one table")
+            return _refused(number, _LARGE)
     return None
 
 
@@ -902,7 +929,7 @@ def parse(text: str, stubs: int | None = None) -> Pasted:
         return large
     lines = list(_lines(texts, way))
     spaced = way in {"bars", "spaces"}
-    found = _by_spaces(lines, stubs) if spaced else _by_cells(lines, stubs, None)
+    found = _by_spaces(lines, stubs) if spaced else _by_cells(lines, stubs, padded="grid" in way)
     return found if found.rows or found.faults else _without_figures(lines)
 
 

@@ -7,16 +7,16 @@ residual + z · effects lies in the box. Lattice reduction makes the nearest pla
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosynth.kernels.cells import sum_rows
 from evosynth.kernels.lattice import balance, nearest_plane, reduce_basis
-from evosynth.kernels.moves import pick_neutral
+from evosynth.kernels.moves import best_pair, neutral_moves, pick_neutral
 from evosynth.schema import FloatArray, IntArray
-from evosynth.space import Moves, Payload, Space
+from evosynth.space import ROOM, Moves, Payload, Space
 
 INSIDE = 0.93
 """How far from its target, in half-widths, the expansion may leave a figure."""
@@ -34,49 +34,74 @@ _JOINT = 90
 """Figures up to which all are polished at once; more are divided by what moves them."""
 _MOST_MOVES = 60_000
 _LEAST_ROOM = 0.15
+_REWEIGHTED = 8
+_FEW_RECORDS = 1000
+"""Records up to which pairs of moves are tried exhaustively."""
+_PAIRED = 800
+_STEPS = 40
+_TURNS = 8
+"""Rounds by variable for each round of all variables at once."""
 
 
 def polish(
-    space: Space, payload: Payload, aim: FloatArray, rng: np.random.Generator, rounds: int
+    space: Space, payload: Payload, rng: np.random.Generator, rounds: int
 ) -> Payload:
     """Try to land a candidate whose tables are exact; return the best that was seen."""
-    best, least = payload, _rank(space, payload)
+    best, least = payload, _loss(space, payload)
     divided = _divided(space, payload, rng)
-    for attempt in range(rounds):
-        if least[0] == 0:
-            break
-        if divided and (attempt % 2 == 0 or space.problem.size > _JOINT):
-            for column in rng.permutation(divided):
-                found = _by_variable(space, best, int(column), aim, attempt, rng)
-                rank = _rank(space, found)
-                if rank < least:
-                    best, least = found, rank
-            continue
-        for found in _joint(space, best, aim, attempt, rng):
-            rank = _rank(space, found)
-            if rank < least:
-                best, least = found, rank
-            if least[0] == 0:
-                break
+    few = space.problem.schema.records <= _FEW_RECORDS
+    stalled = 0
+    for attempt in range(rounds * (_TURNS if divided else 1)):
+        before = least
+        for found in _landings(space, lambda: best, divided, few and stalled > 1, attempt, rng):
+            loss = _loss(space, found)
+            if loss < least:
+                best, least = found, loss
+            if least == 0.0:
+                return best
+        stalled = 0 if least < before else stalled + 1
     return best
 
 
-def _rank(space: Space, payload: Payload) -> tuple[int, float]:
-    """Figures that are missed, and the distance of the worst."""
-    size = np.abs(space.problem.measure(*space.rows(payload)))
-    return int((size >= PRINTS).sum()), float(size.max(initial=0.0))
+def _landings(
+    space: Space,
+    best: Callable[[], Payload],
+    divided: list[int],
+    stalled: bool,
+    attempt: int,
+    rng: np.random.Generator,
+) -> Iterator[Payload]:
+    """Candidates that may be better than the best: three ways to land, in turn."""
+    if stalled and attempt % 2:
+        yield _descend(space, _kicked(space, best(), attempt, rng), rng)
+    elif divided and (attempt % _TURNS or space.problem.size > _JOINT):
+        for column in rng.permutation(divided):
+            yield _by_variable(space, best(), int(column), attempt, rng)
+    else:
+        yield from _joint(space, best(), attempt, rng)
+
+
+def _loss(space: Space, payload: Payload) -> float:
+    """How far figures, estimated anew, are outside their digits; 0 if all print as published."""
+    return _outside(space.problem.measure(*space.rows(payload)), PRINTS)
+
+
+def _outside(residual: FloatArray, room: float) -> float:
+    """Sum the roots of distances, so that landing a figure counts for more than nearing others."""
+    return float(np.sqrt(np.maximum(np.abs(residual) - room, 0.0)).sum())
 
 
 def _joint(
-    space: Space, payload: Payload, aim: FloatArray, attempt: int, rng: np.random.Generator
+    space: Space, payload: Payload, attempt: int, rng: np.random.Generator
 ) -> Iterator[Payload]:
     """Candidates in which moves of any variable land all figures at once."""
     few = min(400, 100 + 10 * space.problem.size)
-    size = few * (4 + min(attempt, 8)) // 4
+    size = few * (4 + min(attempt // (_TURNS if attempt >= _TURNS else 1), 8)) // 4
     moves = space.propose(payload, _PROPOSED * size, rng, rare=True)
     moves, effects, reach, residual = _pool(space, payload, moves, size, attempt % 2 == 1, rng)
     if len(moves) == 0:
         return
+    aim = _centre(effects, residual)
     chosen = _choose(effects, residual - aim, reach, size, rng)
     moves = moves.subset(chosen)
     for times in _solve(effects[chosen], residual, aim, reach[chosen], rng):
@@ -116,20 +141,71 @@ def _parts(effects: FloatArray, touched: NDArray[np.bool_]) -> IntArray:
     return np.unique(part, return_inverse=True)[1] - int((part < 0).any())
 
 
+def _descend(space: Space, payload: Payload, rng: np.random.Generator) -> Payload:
+    """Make the best pair of moves out of many, again and again, while that helps."""
+    least = _loss(space, payload)
+    for _ in range(_STEPS):
+        if least == 0.0:
+            break
+        moves = _neutral(space, payload, space.propose(payload, _PAIRED, rng))
+        if len(moves) < 2:
+            break
+        residual, effects = _effects(space, payload, moves)
+        useful = (effects != 0.0).any(axis=1) & np.isfinite(effects).all(axis=1)
+        moves, effects = moves.subset(useful), effects[useful]
+        one, two, _ = best_pair(
+            effects, moves.slot_from, residual, INSIDE, _outside(residual, INSIDE)
+        )
+        if one < 0:
+            break
+        times = np.zeros(len(moves), dtype=np.int64)
+        times[[one] if two < 0 else [one, two]] = 1
+        found = space.apply(payload, moves, times)
+        loss = _loss(space, found)
+        if loss >= least:
+            break
+        payload, least = found, loss
+    return payload
+
+
+def _kicked(space: Space, payload: Payload, attempt: int, rng: np.random.Generator) -> Payload:
+    """Make a few moves at random, to leave what no pair of moves improves."""
+    moves = _neutral(space, payload, space.propose(payload, 200, rng))
+    chosen, stock = np.zeros(len(moves), dtype=np.int64), space.stock(payload)
+    reached, _ = pick_neutral(
+        moves.slot_from,
+        moves.slot_to,
+        moves.row_from,
+        moves.row_to,
+        moves.cells,
+        stock,
+        np.zeros(len(stock), dtype=np.bool_),
+    )
+    chosen[np.flatnonzero(reached)[: attempt % 6]] = 1
+    return space.apply(payload, moves, chosen)
+
+
+def _neutral(space: Space, payload: Payload, moves: Moves) -> Moves:
+    """Moves that leave every table alone, each by itself."""
+    stock = space.stock(payload)
+    kept = neutral_moves(moves.slot_from, moves.row_from, moves.row_to, moves.cells, stock)
+    return moves.subset(kept)
+
+
 def _by_variable(
     space: Space,
     payload: Payload,
     column: int,
-    aim: FloatArray,
     attempt: int,
     rng: np.random.Generator,
 ) -> Payload:
     """Land figures by moves of one variable, each set of figures that it changes by itself."""
-    size = min(_MOST_MOVES, _PROPOSED * 20 * (space.problem.size + 10))
-    moves = space.propose(payload, size, rng, rare=attempt % 4 < 2, column=column)
+    size = min(_PROPOSED * 20 * (space.problem.size + 10), 15 * len(space.stock(payload)))
+    size = min(_MOST_MOVES, max(1000, size))
+    moves = space.propose(payload, size, rng, rare=attempt % 4 == 1, column=column)
     if len(moves) == 0:
         return payload
-    moves, effects, reach, residual = _pool(space, payload, moves, size, attempt % 4 > 1, rng)
+    moves, effects, reach, residual = _pool(space, payload, moves, size, attempt % 4 > 0, rng)
     single = effects[~_swaps(moves)]
     touched = (effects != 0.0).any(axis=0)
     parts = _parts(single if len(single) else effects, touched)
@@ -143,10 +219,11 @@ def _by_variable(
         )
         if len(own) == 0:
             continue
-        few = min(300, (60 + 12 * int(inside.sum())) * (2 + attempt // 2) // 2)
+        few = min(300, (60 + 12 * int(inside.sum())) * (2 + attempt % 4) // 2)
         mine = effects[np.ix_(own, inside)]
-        chosen = _choose(mine, (residual - aim)[inside], reach[own], few, rng)
-        solutions = _solve(mine[chosen], residual[inside], aim[inside], reach[own[chosen]], rng)
+        aim = _centre(mine, residual[inside])
+        chosen = _choose(mine, residual[inside] - aim, reach[own], few, rng)
+        solutions = _solve(mine[chosen], residual[inside], aim, reach[own[chosen]], rng)
         solved = next(solutions, None)
         if solved is not None:
             times[own[chosen]] = solved
@@ -196,6 +273,26 @@ def _pool(
     return moves.subset(useful), effects[useful], reach[useful], residual
 
 
+def _centre(effects: FloatArray, residual: FloatArray) -> FloatArray:
+    """Where in their digits the moves can bring the figures: as near to the middle as may be.
+
+    Figures that rest on each other may not all be brought to the middle. What is out of reach is
+    spread so that the largest distance is small (reweighted least squares towards a high norm).
+    """
+    scale = np.maximum(np.sqrt((effects**2).mean(axis=0)), 1e-300)
+    _, strength, directions = np.linalg.svd(effects / scale, full_matrices=False)
+    kept = directions[strength > 1e-7 * strength.max(initial=1e-300)] * scale
+    centre = residual.copy()
+    weight = np.ones(len(residual))
+    for _ in range(_REWEIGHTED):
+        root = np.sqrt(weight)
+        steps = np.linalg.lstsq((kept * root).T, root * residual, rcond=1e-12)[0]
+        centre = residual - steps @ kept
+        weight = 0.5 * weight + 0.5 * np.maximum(np.abs(centre), 1e-3) ** 4
+        weight /= weight.max()
+    return centre if (np.abs(centre) < 1).all() else np.clip(centre, -ROOM, ROOM)
+
+
 def _choose(
     effects: FloatArray,
     residual: FloatArray,
@@ -230,7 +327,8 @@ def _solve(
 ) -> Iterator[IntArray]:
     """Whole numbers of times to make each move, within reach, that bring the figures into the box.
 
-    The reduction is made once; noise on the target then gives many different solutions.
+    The reduction is made once; noise on the target then gives many different solutions. If none
+    is found, what comes nearest is offered in the end.
     """
     order = np.argsort((effects**2).sum(axis=1))
     effects, low, high = effects[order], -reach[order, 0], reach[order, 1]
@@ -239,13 +337,24 @@ def _solve(
     room = np.maximum(1 - np.abs(aim), _LEAST_ROOM)
     basis = np.hstack([np.diag(1 / half), _SCALE * effects / room])
     star, norm = reduce_basis(basis, _MOST_SWAPS)
+    nearest, least = None, _outside(residual, INSIDE)
+    solved = False
     for attempt in range(_TRIES):
         noise = rng.normal(0.0, _NOISE, n_moves) if attempt else 0.0
         target = np.concatenate([middle / half + noise, -_SCALE * (residual - aim) / room])
         times = np.rint(nearest_plane(basis, star, norm, target)[:n_moves] * half)
-        if (times < low).any() or (times > high).any():
-            continue
-        if np.abs(residual + times @ effects).max() < INSIDE:
-            found = np.empty(n_moves, dtype=np.int64)
-            found[order] = times.astype(np.int64)
-            yield found
+        within = np.clip(times, low, high)
+        loss = _outside(residual + within @ effects, INSIDE)
+        if loss == 0.0:
+            solved = True
+            yield _back(within, order)
+        elif loss < least:
+            nearest, least = within, loss
+    if nearest is not None and not solved:
+        yield _back(nearest, order)
+
+
+def _back(times: FloatArray, order: IntArray) -> IntArray:
+    found = np.empty(len(times), dtype=np.int64)
+    found[order] = times.astype(np.int64)
+    return found

@@ -137,6 +137,11 @@ class Problem:
         return sum(block.size for block in self.smooth)
 
     @cached_property
+    def curved(self) -> bool:
+        """Whether some figures must be expanded anew as a dataset changes."""
+        return any(block.curved for block in self.smooth)
+
+    @cached_property
     def _lookups(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         start, columns, starts = [0], [], []
         lookups = [np.empty(0, np.int64)]

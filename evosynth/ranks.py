@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from evosynth.classes import OUTSIDE
+from evosynth.classes import OUTSIDE, Classes
+from evosynth.objective import Smooth
 from evosynth.printed import Published
-from evosynth.schema import FloatArray, IntArray, Variable
+from evosynth.schema import Codes, FloatArray, IntArray, Variable
 
 _NEAREST = 60
 
@@ -128,3 +129,121 @@ def extreme(variable: Variable, published: Published, largest: bool) -> Cut | No
 
     high = (1.0, 1.0, 0.0) if largest else (0.0, 1.0, 1.0)
     return Cut(cut(variable, ends), (0, 0, 0), high, at)
+
+
+class GroupQuantile(Smooth):
+    """A quantile, or a sum of quantiles, of a small group: it follows its middle records.
+
+    In a small group a few records decide each quantile; fixing them beforehand would leave the
+    group's other statistics no room, so they are left to move.
+    """
+
+    curved = True
+
+    def __init__(
+        self,
+        classes: Classes,
+        column: int,
+        variable: Variable,
+        parts: Sequence[tuple[float, float]],
+        published: Published,
+    ) -> None:
+        self.classes, self.column = classes, column
+        self.values = variable.quantities
+        self.parts = parts
+        """Each quantile, as a share, and its coefficient."""
+        self.published = published
+
+    @property
+    def size(self) -> int:
+        """One figure."""
+        return 1
+
+    @property
+    def half_width(self) -> FloatArray:
+        """Half a unit of its last printed digit."""
+        return np.array([self.published.half_width])
+
+    def _sorted(self, codes: Codes, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values of the group in order, and how many records lie up to each."""
+        inside = self.classes.grid.cells(codes) == 0
+        found = np.bincount(codes[inside, self.column], counts[inside], len(self.values))
+        there = np.flatnonzero(found > 0)
+        return self.values[there], np.cumsum(found[there])
+
+    def _value(self, values: FloatArray, up_to: FloatArray) -> float:
+        if not len(values) or up_to[-1] < 1:
+            return float("nan")
+        return sum(c * _interpolated(values, up_to, q) for q, c in self.parts)
+
+    def _off(self, value: float) -> float:
+        low, high = self.published.interval
+        return (value - (low + high) / 2) / ((high - low) / 2)
+
+    def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
+        """Sort and interpolate."""
+        return np.array([self._off(self._value(*self._sorted(codes, counts)))])
+
+    def expand(self, codes: Codes, counts: FloatArray) -> QuantileExpansion:
+        """Say how the quantile follows a record that moves near its middle records."""
+        values, up_to = self._sorted(codes, counts)
+        value = self._value(values, up_to)
+        low, high = self.published.interval
+        change = np.zeros(len(self.values))
+        if np.isfinite(value):
+            for q, coefficient in self.parts:
+                change += coefficient * _follow(self.values, values, up_to, q)
+        change = np.nan_to_num(change) / ((high - low) / 2)
+        inside = self.classes.grid.cells(codes) == 0
+        total = float(counts[inside] @ change[codes[inside, self.column]])
+        offset = (self._off(value) if np.isfinite(value) else 0.0) - total
+        return QuantileExpansion(self, change, np.array([offset]))
+
+
+@dataclass(frozen=True)
+class QuantileExpansion:
+    """Change of a quantile with the value of one record."""
+
+    quantile: GroupQuantile
+    change: FloatArray
+    offset: FloatArray
+
+    def influence(self, codes: Codes) -> FloatArray:
+        """Look the value up."""
+        inside = self.quantile.classes.grid.cells(codes) == 0
+        return np.where(inside, self.change[codes[:, self.quantile.column]], 0.0)[:, None]
+
+
+def _rank(values: FloatArray, up_to: FloatArray, rank: float) -> float:
+    """Value of the record of a rank, counted from 0."""
+    at = np.searchsorted(up_to, rank + 1e-9, side="right")
+    return float(values[min(max(int(at), 0), len(values) - 1)])
+
+
+def _interpolated(values: FloatArray, up_to: FloatArray, q: float) -> float:
+    first, second, along = _order(q, 1) if up_to[-1] < 2 else _order_real(q, float(up_to[-1]))
+    return (1 - along) * _rank(values, up_to, first) + along * _rank(values, up_to, second)
+
+
+def _order_real(q: float, size: float) -> tuple[int, int, float]:
+    at = (size - 1) * q
+    first = math.floor(at + 1e-9)
+    return first, first + (at - first > 1e-9), at - first
+
+
+def _follow(grid: FloatArray, values: FloatArray, up_to: FloatArray, q: float) -> FloatArray:
+    """How a quantile follows one record over the grid.
+
+    The record of the lower middle rank moves it by its own part, up to its neighbours; so does
+    the other one.
+    """
+    first, second, along = _order_real(q, float(up_to[-1]))
+    below = _rank(values, up_to, first - 1) if first > 0 else -np.inf
+    lower, upper = _rank(values, up_to, first), _rank(values, up_to, second)
+    above = _rank(values, up_to, second + 1) if second + 1 < up_to[-1] - 0.5 else np.inf
+    part = (1 - along) if second > first else 1.0
+    low = max(below, float(np.nanmin(grid)))
+    high = min(above, float(np.nanmax(grid)))
+    if second == first:
+        return np.clip(grid, low, high) - low
+    return part * (np.clip(grid, low, upper) - low) + along * (np.clip(grid, upper, high) - upper)

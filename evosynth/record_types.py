@@ -59,8 +59,8 @@ class Types(Space):
         return cells, compass.offset + sum_rows(pool, payload)
 
     def guide(self, moves: Moves, compass: Compass, pool: FloatArray) -> FloatArray:
-        """Look it up."""
-        return pool
+        """Look it up, or work it out where figures were expanded anew."""
+        return compass.influence(self.codes) if self.problem.curved else pool
 
     def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
         """Count the types."""

@@ -18,7 +18,7 @@ MAX_BYTES = 500_000_000
 """Memory that one candidate held as records may take while it is measured."""
 _FIGURE_BYTES = 24
 _POOL_FACTOR = 4
-_POOL_LEAST = 20_000
+_POOL_LEAST = 6_000
 _POOL_MOST = 400_000
 _POOL_NUMBERS = 20_000_000
 

@@ -22,6 +22,7 @@ from evosynth.schema import Codes, FloatArray, IntArray
 
 ROOM = 0.7
 """Part of a printed digit, from its middle, that the search aims into."""
+_FAR = 1e6
 
 Payload = NDArray[Any]
 """What a candidate consists of: counts by type (int32), or coded records."""
@@ -56,6 +57,17 @@ class Compass:
         values, vectors = np.linalg.eigh(spread * np.outer(scale, scale))
         kept = values > 1e-10 * values.max(initial=0.0)
         return cls(expansion, scale[:, None] * vectors[:, kept] / np.sqrt(values[kept]), aim)
+
+    def moved(self, problem: Problem, codes: Codes, counts: FloatArray) -> Compass:
+        """Return the same units at another dataset, and an aim as near to it as may be."""
+        expansion = problem.expand(codes, counts)
+        residual = expansion.offset + sum_rows(expansion.influence(codes), counts)
+        return Compass(expansion, self.whiten, np.clip(residual, -ROOM, ROOM))
+
+    def distance(self, residual: FloatArray) -> FloatArray:
+        """Whitened distance of figures from the part of their digits that is aimed into."""
+        known = np.where(np.isfinite(residual), residual, _FAR)
+        return np.asarray((known - np.clip(known, -ROOM, ROOM)) @ self.whiten)
 
     @property
     def offset(self) -> FloatArray:

@@ -22,9 +22,13 @@ from evosynth.space import ROOM, Compass, Payload, Space
 _MOST_CELLS = 1500
 """Cells up to which calibration is solved at once rather than in sweeps."""
 _STEPS = 30
+_RIDGE = 0.01
+"""Part of the curvature added to it: figures that repeat each other leave it singular."""
 _SWEEPS = 60
 _LONGEST = 3.0
 """Largest change of a weight in one step, on the log scale."""
+_USUAL = 1.0
+"""Largest change of a usual weight in one step, on the log scale."""
 _WRONG = 1.0
 """Records in wrong cells, over all tables, that calibration may leave."""
 _MOST_DENSITIES = 5_000_000
@@ -79,7 +83,9 @@ def prepare(space: Space, start: str, rng: np.random.Generator) -> Source:
     records = problem.schema.records
     weights *= records / weights.sum()
     cells = problem.cells(codes)
-    if calibrated:
+    possible = (problem.high[cells] > 0).all(axis=1)
+    if calibrated and (weights * possible).sum() > 0:
+        weights = weights * possible * (records / (weights * possible).sum())
         _fit(problem, codes, cells, weights)
     settle(problem, count_weights(cells, weights, len(problem.low)), rng)
     if calibrated and problem.shares:
@@ -275,7 +281,7 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
         gap[n_cells:] = (np.clip(off, -ROOM, ROOM) - off) * spread
         if np.abs(gap[:n_cells]).sum() < _WRONG and (gap[n_cells:] ** 2).sum() < _OFF:
             break
-        ridge = 1e-8 * np.diag(np.diag(products) + np.diag(products).mean())
+        ridge = _RIDGE * np.diag(np.diag(products) + np.diag(products).mean())
         tilt = tilt_rows(*shape, np.linalg.solve(products + ridge, gap))
         _tilt(weights, tilt, problem.schema.records)
 
@@ -299,7 +305,10 @@ def _sweep(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
 
 
 def _tilt(weights: FloatArray, tilt: FloatArray, records: int) -> None:
-    weights *= np.exp(tilt * min(1.0, _LONGEST / max(1e-300, np.abs(tilt).max())))
+    """Multiply weights by exp(tilt), no more at a time than the expansion can be trusted."""
+    bounded = np.clip(tilt, -_LONGEST, _LONGEST)
+    usual = np.sqrt(weights @ bounded**2 / weights.sum())
+    weights *= np.exp(np.clip(tilt * min(1.0, _USUAL / max(1e-300, usual)), -_LONGEST, _LONGEST))
     weights *= records / weights.sum()
 
 

@@ -44,6 +44,8 @@ def residual(
 class Sums(Smooth):
     """Figures that are smooth functions of sums of features within groups."""
 
+    curved = True
+
     def __init__(self, classes: Classes, figures: Sequence[Figure]) -> None:
         self.classes = classes
         self.groups = np.full(classes.grid.size, -1)

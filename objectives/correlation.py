@@ -396,6 +396,8 @@ def _shifts(levels: Any, other: FloatArray, size: int) -> FloatArray:
 class _Both(Smooth):
     """The figures of one pair in the order of the spec, from values and from ranks."""
 
+    curved = True
+
     def __init__(
         self,
         classes: Any,

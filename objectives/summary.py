@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 Tree = Annotated[Any, WithJsonSchema({"type": ["string", "number", "object", "array"]})]
 """A printed number, or nested ones: by variable, then by the values of the groups."""
 
+_SMALL = 60
+"""Records up to which the quantiles of a group follow single records."""
 _MOMENTS = {name: name for name in POWERS} | {"sum": "total"}
 _RANKS = {"median", "min", "max", "iqr", "quantile"}
 STATISTICS = (
@@ -64,6 +66,8 @@ class Item:
     argument: float
     published: Published
     path: Path
+    small: bool = False
+    """Whether its group is so small that single records decide its quantiles."""
 
     @property
     def label(self) -> str:
@@ -79,7 +83,12 @@ class Item:
     @property
     def counted(self) -> bool:
         """Whether it is a matter of counts."""
-        return self.statistic not in _MOMENTS
+        return self.statistic not in _MOMENTS and not self.follows
+
+    @property
+    def follows(self) -> bool:
+        """Whether it is a quantile that follows its middle records."""
+        return self.small and self.statistic in {"median", "quantile", "iqr"}
 
 
 class Summary(Counted):
@@ -155,9 +164,22 @@ class Summary(Counted):
                 items.append(self._item(variable, group, statistic, argument, text, path))
             except ValueError as error:
                 faults.append(Fault(path, str(error)))
+        items = self._marked(items, schema)
         blocks = list(dict.fromkeys(self._block_of(item) for item in items))
-        items.sort(key=lambda i: -1 if i.counted else blocks.index(self._block_of(i)))
-        return items, faults
+
+        def order(item: Item) -> int:
+            block = item.follows * len(blocks) + blocks.index(self._block_of(item))
+            return -1 if item.counted else block
+
+        return sorted(items, key=order), faults
+
+    def _marked(self, items: list[Item], schema: Schema) -> list[Item]:
+        """Mark the statistics of small groups."""
+        small = {}
+        for key, members in _together(items).items():
+            size = self._size(*key, members, schema)
+            small[key] = size is not None and size <= _SMALL
+        return [replace(i, small=small[i.variable, i.group]) for i in items]
 
     def _item(
         self, variable: str, group: Group, statistic: str, argument: str, text: str, path: Path
@@ -283,10 +305,7 @@ class Summary(Counted):
                 message = f"{item.label} is {item.published} here, but {seen[key].published} before"
                 yield Fault(item.path, message)
             seen[key] = item
-        together: dict[tuple[str, Group], list[Item]] = {}
-        for item in items:
-            together.setdefault((item.variable, item.group), []).append(item)
-        for (variable, group), members in together.items():
+        for (variable, group), members in _together(items).items():
             size = self._size(variable, group, members, schema)
             yield from _clashes(members, variable, size, schema)
 
@@ -325,16 +344,13 @@ class Summary(Counted):
         """Counts below and above values for ranks, sums of powers for moments."""
         layout = Layout(schema, self.condition)
         items, _ = self._read(schema)
-        together: dict[tuple[str, Group], list[Item]] = {}
-        for item in items:
-            together.setdefault((item.variable, item.group), []).append(item)
         places: dict[Item, tuple[Place, ...]] = {}
         for item in items:
             if item.statistic == "n":
                 of = self._group_place(layout, item.variable, item.group, schema)
                 layout.bound(of, *count_bounds(item.published, schema.records))
                 places[item] = (of,)
-        for (variable, group), members in together.items():
+        for (variable, group), members in _together(items).items():
             size = self._size(variable, group, members, schema)
             for item in members:
                 if item.counted and item.statistic != "n":
@@ -396,12 +412,26 @@ class Summary(Counted):
         """One block of moments for each quantity and set of variables that make its groups."""
         blocks: dict[tuple[str, tuple[str, ...]], list[Item]] = {}
         for item in items:
-            if not item.counted:
+            if not item.counted and not item.follows:
                 blocks.setdefault(self._block_of(item), []).append(item)
-        return [
+        moments = [
             self._block(variable, names, members, items, schema)
             for (variable, names), members in blocks.items()
         ]
+        return [*moments, *(self._quantile(item, schema) for item in items if item.follows)]
+
+    def _quantile(self, item: Item, schema: Schema) -> Smooth:
+        """A quantile of a small group."""
+        variable = schema[item.variable]
+        groups = {**self._groups(item.group, schema), item.variable: any_level(variable)}
+        classes = classify(schema, groups, self.condition)
+        parts = [(item.argument, 1.0)]
+        if item.statistic == "iqr":
+            parts = [(0.75, 1.0), (0.25, -1.0)]
+        elif item.statistic == "median":
+            parts = [(0.5, 1.0)]
+        column = schema.index[item.variable]
+        return ranks.GroupQuantile(classes, column, variable, parts, item.published)
 
     def _block_of(self, item: Item) -> tuple[str, tuple[str, ...]]:
         """Quantity and variables that make the groups."""
@@ -460,6 +490,14 @@ class Summary(Counted):
                 series[key] = pd.Series(np.repeat(values, weights[kept].astype(np.int64)))
             found.append(_compute(series[key], item))
         return np.array(found)
+
+
+def _together(items: Sequence[Item]) -> dict[tuple[str, Group], list[Item]]:
+    """Statistics by quantity and group."""
+    found: dict[tuple[str, Group], list[Item]] = {}
+    for item in items:
+        found.setdefault((item.variable, item.group), []).append(item)
+    return found
 
 
 def _note(item: Item, cells: IntArray, mean: FloatArray, sd: FloatArray, specific: bool) -> None:
@@ -565,7 +603,7 @@ def _clashes(
                     f"{source[smallest is not None or largest is not None]} (off by {gap:g})"
                 )
                 yield Fault(item.path, message, clash=True)
-        if item.counted and item.statistic in _RANKS and not _cuts(item, members, size, schema):
+        if item.statistic in _RANKS and not _cuts(item, members, size, schema):
             rest = "" if size is None else f" among {size} records"
             message = f"no values of {name!r} make {item.label} print as {item.published}{rest}"
             yield Fault(item.path, message, clash=True)

