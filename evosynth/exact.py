@@ -29,7 +29,7 @@ _STREAM = 2
 _BURST = 4096
 """Micro-mutations proposed at a time."""
 _BURSTS = 32
-_WORTHWHILE = 0.005
+_WORTHWHILE = 0.02
 """Share of accepted micro-mutations that makes another burst worthwhile."""
 _HEAT = 0.02
 _CROSSED = 0.3
@@ -128,11 +128,10 @@ class Exact:
         for candidate in population[:_POLISHED]:
             wrong = violation(candidate.cells, self.problem.low, self.problem.high)
             distance = float(candidate.residual @ candidate.residual)
-            if wrong or distance > _NEAR * len(candidate.residual):
+            near = self.problem.curved or distance <= _NEAR * len(candidate.residual)
+            if wrong or not near:
                 continue
-            found = self.candidate(
-                polish(self.space, candidate.payload, rng, _ROUNDS)
-            )
+            found = self.candidate(polish(self.space, candidate.payload, rng, _ROUNDS))
             reached = self.rank(found, self.appraise(found))
             if reached < rank:
                 best, rank = found, reached

@@ -39,13 +39,13 @@ _FEW_RECORDS = 1000
 """Records up to which pairs of moves are tried exhaustively."""
 _PAIRED = 800
 _STEPS = 40
+_HOPELESS = 8
+"""Rounds without success after which a candidate is left."""
 _TURNS = 8
 """Rounds by variable for each round of all variables at once."""
 
 
-def polish(
-    space: Space, payload: Payload, rng: np.random.Generator, rounds: int
-) -> Payload:
+def polish(space: Space, payload: Payload, rng: np.random.Generator, rounds: int) -> Payload:
     """Try to land a candidate whose tables are exact; return the best that was seen."""
     best, least = payload, _loss(space, payload)
     divided = _divided(space, payload, rng)
@@ -60,6 +60,8 @@ def polish(
             if least == 0.0:
                 return best
         stalled = 0 if least < before else stalled + 1
+        if stalled == _HOPELESS:
+            break
     return best
 
 

@@ -24,6 +24,9 @@ _MOST_CELLS = 1500
 _STEPS = 30
 _RIDGE = 0.01
 """Part of the curvature added to it: figures that repeat each other leave it singular."""
+_SMALL_RIDGE = 1e-8
+_PATIENCE = 6
+"""Steps without progress after which calibration is left as it is."""
 _SWEEPS = 60
 _LONGEST = 3.0
 """Largest change of a weight in one step, on the log scale."""
@@ -266,6 +269,7 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
     """
     n_cells = len(problem.low)
     tables = np.arange(len(problem.grids)) if problem.shares else problem.binding
+    best, least, stalled = weights.copy(), np.inf, 0
     for _ in range(_STEPS):
         expansion = problem.expand(codes, weights)
         influence = expansion.influence(codes)
@@ -277,13 +281,21 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
         gap = -sums
         gap[:n_cells] += np.clip(sums[:n_cells], low, high)
         gap[:n_cells][np.diag(products)[:n_cells] == 0] = 0.0
-        off = expansion.offset + sums[n_cells:] / spread
-        gap[n_cells:] = (np.clip(off, -ROOM, ROOM) - off) * spread
-        if np.abs(gap[:n_cells]).sum() < _WRONG and (gap[n_cells:] ** 2).sum() < _OFF:
+        residual = expansion.offset + sums[n_cells:] / spread
+        gap[n_cells:] = (np.clip(residual, -ROOM, ROOM) - residual) * spread
+        wrong = float(np.abs(gap[:n_cells]).sum())
+        off = float((np.clip(gap[n_cells:], -1e4, 1e4) ** 2).sum())
+        stalled = 0 if wrong + off < 0.9 * least else stalled + 1
+        if wrong + off < least:
+            best, least = weights.copy(), wrong + off
+        if (wrong < _WRONG and off < _OFF) or stalled > _PATIENCE:
             break
-        ridge = _RIDGE * np.diag(np.diag(products) + np.diag(products).mean())
+        ridge = (_RIDGE if problem.curved or problem.shares else _SMALL_RIDGE) * np.diag(
+            np.diag(products) + np.diag(products).mean()
+        )
         tilt = tilt_rows(*shape, np.linalg.solve(products + ridge, gap))
         _tilt(weights, tilt, problem.schema.records)
+    weights[:] = best
 
 
 def _sweep(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> None:
