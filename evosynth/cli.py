@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evosynth import __version__
+from evosynth import __version__, console
+from evosynth.console import note, say
 from evosynth.errors import EvosynthError, SpecError
 
 if TYPE_CHECKING:
@@ -24,24 +24,30 @@ _SHOWN = 20
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0 when all is exact, 1 when figures are missed, 2 on bad input."""
+    console.prepare()
+    try:
+        code = _outcome(arguments)
+    finally:
+        complete = console.complete()
+    return code if complete else BAD
+
+
+def _outcome(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.command(options))
     except SpecError as error:
         for line in error.lines():
-            print(line, file=sys.stderr)
+            note(line)
         if len(error.faults) > 1:
-            print(f"{len(error.faults)} faults", file=sys.stderr)
+            note(f"{len(error.faults)} faults")
         return BAD
     except EvosynthError as error:
-        print(error, file=sys.stderr)
+        note(str(error))
         return BAD
     except KeyboardInterrupt:
-        print("Interrupted; nothing was written.", file=sys.stderr)
+        note("Interrupted; nothing was written.")
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BAD
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -114,18 +120,18 @@ def _check(options: argparse.Namespace) -> int:
     spec = load(options.spec)
     about = _declared(spec)
     if options.json:
-        print(json.dumps(about, indent=2, ensure_ascii=False))
+        say(json.dumps(about, indent=2, ensure_ascii=False))
         return EXACT
     if spec.title:
-        print(spec.title)
-    print(
+        say(spec.title)
+    say(
         f"{spec.schema.records:,} records, {len(about['variables'])} variables, "
         f"{len(about['outputs'])} outputs, {about['figures']} figures\n"
     )
     _table(about["variables"], ["name", "values", "label"])
-    print()
+    say()
     _table(about["outputs"], ["output", "kind", "figures", "title"])
-    print("\nNo fault found.")
+    say("\nNo fault found.")
     return EXACT
 
 
@@ -180,13 +186,13 @@ def _run(options: argparse.Namespace) -> int:
         display.close()
     result.save(folder, force=options.force or options.resume)
     if options.json:
-        print(json.dumps({"event": "done", "folder": str(folder), **summary(result)}))
+        say(json.dumps({"event": "done", "folder": str(folder), **summary(result)}))
     else:
         _report(result.verification, options.quiet)
         if not result.exact:
-            print(f"The search stopped: {result.reason}. --resume goes on from there.")
+            say(f"The search stopped: {result.reason}. --resume goes on from there.")
         if not options.quiet:
-            print(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
+            say(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
     return EXACT if result.exact else MISSED
 
 
@@ -197,7 +203,7 @@ def _verify(options: argparse.Namespace) -> int:
     spec = load(options.spec)
     found = verify(spec, read_data(options.data, spec.schema))
     if options.json:
-        print(found.to_json(orient="records", indent=2))
+        say(found.to_json(orient="records", indent=2))
     else:
         _report(found, quiet=False)
     return EXACT if found["exact"].all() else MISSED
@@ -210,20 +216,20 @@ def _report(found: pd.DataFrame, quiet: bool) -> None:
     missed = found[~found["exact"]].copy()
     if not quiet or len(missed):
         done = f"{len(found) - len(missed)} of {len(found)}"
-        print(f"{done} published figures reproduced exactly as printed.")
+        say(f"{done} published figures reproduced exactly as printed.")
     if len(missed):
         missed["off"] = [half_units(v) if v == v else "" for v in missed["half_units"]]
         missed = missed.sort_values("half_units", key=abs, ascending=False, na_position="first")
         rows = missed.head(_SHOWN).to_dict("records")
         _table(rows, ["output", "figure", "published", "reproduced", "off"])
         if len(missed) > _SHOWN:
-            print(f"… and {len(missed) - _SHOWN} more")
+            say(f"… and {len(missed) - _SHOWN} more")
 
 
 def _schema(options: argparse.Namespace) -> int:
     from evosynth.spec import json_schema
 
-    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    say(json.dumps(json_schema(), indent=2, ensure_ascii=False))
     return EXACT
 
 
@@ -232,6 +238,6 @@ def _table(rows: list[Any], names: list[str]) -> None:
     texts = [names, *([str(row[name]) for name in names] for row in rows)]
     widths = [max(len(text[i]) for text in texts) for i in range(len(names))]
     for text in texts:
-        print(
+        say(
             "  ".join(f"{part:<{width}}" for part, width in zip(text, widths, strict=True)).rstrip()
         )

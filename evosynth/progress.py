@@ -8,6 +8,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
+from evosynth.console import note, say
 from evosynth.printed import half_units
 
 if TYPE_CHECKING:
@@ -44,13 +45,13 @@ class Live:
         """Overwrite the line."""
         columns = shutil.get_terminal_size().columns
         text = describe(now)[: columns - 1]
-        print(f"\r{text:<{self.width}}", end="", file=sys.stderr, flush=True)
+        note(f"\r{text:<{self.width}}", end="")
         self.width = len(text)
 
     def close(self) -> None:
         """End the line."""
         if self.width:
-            print(file=sys.stderr)
+            note("")
 
 
 class Plain:
@@ -63,7 +64,7 @@ class Plain:
         """Print unless a line was printed lately."""
         if now.seconds >= self.next or not now.worst:
             self.next = max(1.0, 2 * now.seconds)
-            print(describe(now), file=sys.stderr, flush=True)
+            note(describe(now))
 
     def close(self) -> None:
         """Nothing to tidy."""
@@ -74,7 +75,7 @@ class Lines:
 
     def __call__(self, now: Progress) -> None:
         """Print it."""
-        print(json.dumps({"event": "generation", **asdict(now)}), flush=True)
+        say(json.dumps({"event": "generation", **asdict(now)}))
 
     def close(self) -> None:
         """Nothing to tidy."""

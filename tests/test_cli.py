@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -25,6 +26,21 @@ def evosynth(*arguments, **options):
         timeout=300,
         **options,
     )
+
+
+def shell(line, *arguments, **options):
+    """Run a shell line in which ``evosynth "$@"`` stands for the command with the arguments."""
+    command = line.replace("evosynth", f"{shlex.quote(sys.executable)} -m evosynth")
+    return subprocess.run(
+        ["bash", "-c", command, "bash", *map(os.fsencode, arguments)],
+        capture_output=True,
+        check=False,
+        timeout=300,
+        **options,
+    )
+
+
+posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell and signals")
 
 
 @pytest.fixture
@@ -101,6 +117,38 @@ def test_quiet_and_json(spec, tmp_path):
     assert events[-1]["exact"] == 11
 
 
+@posix
+@pytest.mark.parametrize(
+    "line", ['evosynth "$@" 2>&-', 'evosynth "$@" >&- 2>&-', 'evosynth "$@" 2>/dev/full']
+)
+def test_streams_that_are_closed_or_full_do_not_keep_a_run_from_writing(line, spec, tmp_path):
+    done = shell(line, "run", spec, "-o", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"generation" not in done.stdout
+    assert (tmp_path / "out" / "data.csv").exists()
+
+
+@posix
+def test_a_reader_who_stops_reading_does_not_keep_a_run_from_writing(tmp_path):
+    done = shell(
+        '{ evosynth "$@"; echo $? >&2; } | head -1',
+        *("run", FOUNDING[0], "--strategy", "classic", "--generations", "3", "--json"),
+        *("-o", tmp_path / "out"),
+    )
+    assert json.loads(done.stdout)["generation"] == 0
+    assert done.stderr == b"1\n"
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["generations"] == 3
+
+
+@posix
+def test_output_that_is_lost_is_said(spec):
+    for arguments in (("schema",), ("check", spec)):
+        done = shell('evosynth "$@" > /dev/full', *arguments)
+        assert done.returncode == 2
+        assert done.stderr == b"standard output: No space left on device\n"
+    assert shell('evosynth "$@" | true', "schema").stderr == b""
+
+
 def test_the_same_seed_gives_the_same_bytes_for_any_number_of_workers(tmp_path):
     for workers in (1, 2):
         done = evosynth(
@@ -138,7 +186,7 @@ def test_nothing_to_resume_is_said(spec, tmp_path):
     assert "nothing to resume" in done.stderr
 
 
-@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+@posix
 def test_ctrl_c_writes_the_best_so_far(tmp_path):
     command = [sys.executable, "-m", "evosynth", *map(str, classic("-o", tmp_path / "out"))]
     command.remove("--quiet")

@@ -1,0 +1,49 @@
+"""Standard output and standard error: losing one of them never stops the work that it tells of."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TextIO
+
+_lost: list[OSError] = []
+"""What befell standard output, other than a reader who has read enough."""
+
+
+def prepare() -> None:
+    """Stand in for streams that are closed."""
+    _lost.clear()
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+
+
+def say(text: str = "", end: str = "\n") -> None:
+    """Print to standard output."""
+    error = _write(sys.stdout, text + end)
+    if error is not None and not isinstance(error, BrokenPipeError):
+        _lost.append(error)
+        note(f"standard output: {error.strerror or error}")
+
+
+def note(text: str, end: str = "\n") -> None:
+    """Print to standard error."""
+    _write(sys.stderr, text + end)
+
+
+def complete() -> bool:
+    """Whether standard output took everything that its reader wanted."""
+    say(end="")
+    return not _lost
+
+
+def _write(stream: TextIO, text: str) -> OSError | None:
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError):  # what is still to come goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return error
+    return None
