@@ -120,7 +120,7 @@ def _check(options: argparse.Namespace) -> int:
     spec = load(options.spec)
     about = _declared(spec)
     if options.json:
-        say(json.dumps(about, indent=2, ensure_ascii=False))
+        say(json.dumps(about, indent=2))
         return EXACT
     if spec.title:
         say(spec.title)
@@ -163,7 +163,7 @@ def _declared(spec: Spec) -> dict[str, Any]:
 def _run(options: argparse.Namespace) -> int:
     from evosynth import progress
     from evosynth.spec import load
-    from evosynth.write import ready, summary
+    from evosynth.write import readable, ready, summary
 
     folder = Path(options.output)
     spec = load(options.spec)
@@ -186,7 +186,7 @@ def _run(options: argparse.Namespace) -> int:
         display.close()
     result.save(folder, force=options.force or options.resume)
     if options.json:
-        say(json.dumps({"event": "done", "folder": str(folder), **summary(result)}))
+        say(json.dumps({"event": "done", "folder": readable(folder), **summary(result)}))
     else:
         _report(result.verification, options.quiet)
         if not result.exact:
@@ -229,7 +229,7 @@ def _report(found: pd.DataFrame, quiet: bool) -> None:
 def _schema(options: argparse.Namespace) -> int:
     from evosynth.spec import json_schema
 
-    say(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    say(json.dumps(json_schema(), indent=2))
     return EXACT
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from typing import TextIO
@@ -12,11 +13,14 @@ _lost: list[OSError] = []
 
 
 def prepare() -> None:
-    """Stand in for streams that are closed."""
+    """Stand in for streams that are closed, and let no character stop a message."""
     _lost.clear()
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(text: str = "", end: str = "\n") -> None:

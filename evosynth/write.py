@@ -65,10 +65,11 @@ def _fill(staging: Path, result: Result) -> None:
     spec = result.spec
     begun = time.perf_counter()
     table = labelled(result.data, spec.schema, spec.title, spec.source)
-    pyarrow.csv.write_csv(
-        table, staging / "data.csv", pyarrow.csv.WriteOptions(quoting_style="needed")
-    )
-    pyarrow.parquet.write_table(table, staging / "data.parquet")
+    # Files, not paths: Arrow takes no path that is not UTF-8.
+    with (staging / "data.csv").open("wb") as file:
+        pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(quoting_style="needed"))
+    with (staging / "data.parquet").open("wb") as file:
+        pyarrow.parquet.write_table(table, file)
     result.seconds["write"] = time.perf_counter() - begun
     begun = time.perf_counter()
     result.verification = verify(spec, read_data(staging / "data.csv", spec.schema))
@@ -97,6 +98,11 @@ def _text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
+def readable(path: str | os.PathLike[str]) -> str:
+    """Return a path as text that any file can hold, whatever its bytes."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
 def labelled(data: pd.DataFrame, schema: Schema, title: str, source: str) -> pa.Table:
     """Return an Arrow table whose metadata hold the labels and the notice."""
     table = pa.Table.from_pandas(data, preserve_index=False)
@@ -118,7 +124,7 @@ def summary(result: Result) -> dict[str, object]:
     spec = result.spec
     return {
         "title": spec.title,
-        "spec": Path(spec.document.file).name,
+        "spec": readable(Path(spec.document.file).name),
         "spec_sha256": hashlib.sha256(spec.document.source).hexdigest(),
         "version": __version__,
         "python": platform.python_version(),

@@ -149,6 +149,27 @@ def test_output_that_is_lost_is_said(spec):
     assert shell('evosynth "$@" | true', "schema").stderr == b""
 
 
+@posix
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_paths_of_any_bytes_and_terminals_of_any_alphabet_will_do(encoding, spec, tmp_path):
+    strange, out = tmp_path / "\udcff.yaml", tmp_path / "o\udcff"
+    strange.write_text(SMALL.replace("A small survey", "Eine kleine Größe"), encoding="utf-8")
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": encoding}
+    done = shell('evosynth "$@"', "run", strange, "-o", out, env=environment)
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
+    assert b"o\\udcff: codebook.md, data.csv" in done.stdout
+    assert json.loads((out / "run.json").read_bytes())["spec"] == "\N{REPLACEMENT CHARACTER}.yaml"
+    check = shell('evosynth "$@"', "check", strange, env=environment)
+    assert check.returncode == 0
+    assert check.stdout.decode(encoding).startswith("Eine kleine Gr")
+    check = shell('evosynth "$@"', "check", strange, "--json", env=environment)
+    assert json.loads(check.stdout)["title"] == "Eine kleine Größe"
+    lines = shell('evosynth "$@"', "run", strange, "-o", out, "--force", "--json", env=environment)
+    assert json.loads(lines.stdout.splitlines()[-1])["folder"].endswith(
+        "/o\N{REPLACEMENT CHARACTER}"
+    )
+
+
 def test_the_same_seed_gives_the_same_bytes_for_any_number_of_workers(tmp_path):
     for workers in (1, 2):
         done = evosynth(
