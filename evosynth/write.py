@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -30,17 +31,22 @@ if TYPE_CHECKING:
 
 def ready(folder: Path, force: bool) -> None:
     """Raise `FolderError` if a run may not write there."""
-    if folder.exists() and not folder.is_dir():
-        raise FolderError(f"{folder}: is a file, not a folder; choose another name")
-    if folder.is_dir() and any(folder.iterdir()) and not force:
-        raise FolderError(
-            f"{folder}: is not empty; choose another folder, or add --force to replace its results"
-        )
-    above = folder
-    while not above.exists():
-        above = above.parent
-    if not os.access(above, os.W_OK):
-        raise FolderError(f"{folder}: cannot be written: no permission in {above}")
+    try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            folder.lstat()  # fails on names that no folder can have
+        above = folder
+        while not os.path.lexists(above):
+            above = above.parent
+        if not above.is_dir():
+            place = "" if above == folder else f"cannot be made: {above} "
+            raise FolderError(f"{folder}: {place}is a file, not a folder; choose another name")
+        if above == folder and any(folder.iterdir()) and not force:
+            remedy = "choose another folder, or add --force to replace its results"
+            raise FolderError(f"{folder}: is not empty; {remedy}")
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise FolderError(f"{folder}: cannot be written: no permission in {above}")
+    except OSError as error:
+        raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
 
 
 def save(result: Result, folder: Path, force: bool) -> Path:
@@ -50,7 +56,7 @@ def save(result: Result, folder: Path, force: bool) -> Path:
     try:
         where = folder if folder.exists() else folder.parent
         where.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=where))
+        staging = Path(tempfile.mkdtemp(prefix=".evosynth.", dir=where))
         _fill(staging, result)
         _move(staging, folder)
     except OSError as error:

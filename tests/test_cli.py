@@ -151,7 +151,7 @@ def test_output_that_is_lost_is_said(spec):
 
 @posix
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_paths_of_any_bytes_and_terminals_of_any_alphabet_will_do(encoding, spec, tmp_path):
+def test_paths_of_any_bytes_and_terminals_of_any_alphabet_will_do(encoding, tmp_path):
     strange, out = tmp_path / "\udcff.yaml", tmp_path / "o\udcff"
     strange.write_text(SMALL.replace("A small survey", "Eine kleine Größe"), encoding="utf-8")
     environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": encoding}

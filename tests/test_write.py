@@ -78,6 +78,26 @@ def test_a_file_in_the_place_of_the_folder_is_refused(result, tmp_path):
         result.save(tmp_path / "out", force=True)
 
 
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("file/sub", "sub: cannot be made: .*file is a file, not a folder"),
+        ("file/a/b", "b: cannot be made: .*file is a file, not a folder"),
+        ("dangling", "dangling: is a file, not a folder"),
+        ("x" * 300, "x: cannot be written: File name too long"),
+    ],
+)
+def test_a_folder_that_cannot_be_made_is_refused_before_the_search(path, message, tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    with pytest.raises(FolderError, match=message):
+        write.ready(tmp_path / path, force=True)
+
+
+def test_a_folder_may_have_the_longest_name(result, tmp_path):
+    assert result.save(tmp_path / ("x" * 255)).is_dir()
+
+
 def test_a_write_that_fails_leaves_nothing_behind(result, tmp_path, monkeypatch):
     first = result.save(tmp_path / "out")
     before = {file.name: file.read_bytes() for file in first.iterdir()}
