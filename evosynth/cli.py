@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evosynth import __version__, console
 from evosynth.console import note, say
 from evosynth.errors import EvosynthError, SpecError
+from evosynth.interrupt import Interrupt, interruptible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,16 +27,19 @@ _SHOWN = 20
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0 when all is exact, 1 when figures are missed, 2 on bad input."""
     console.prepare()
-    try:
-        code = _outcome(arguments)
-    finally:
-        complete = console.complete()
+    with interruptible(Interrupt(lambda: console.urge("Stopping, writing the best so far…"))):
+        try:
+            code = _outcome(arguments)
+        finally:
+            complete = console.complete()
+            if arguments is None:  # the program ends: an impatient Ctrl-C must not hurt any more
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
     return code if complete else BAD
 
 
 def _outcome(arguments: Sequence[str] | None) -> int:
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         return int(options.command(options))
     except SpecError as error:
         for line in error.lines():

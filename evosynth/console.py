@@ -36,6 +36,13 @@ def note(text: str, end: str = "\n") -> None:
     _write(sys.stderr, text + end)
 
 
+def urge(text: str) -> None:
+    """Print to standard error from a signal handler, which may find the stream in use."""
+    start = "\n" if sys.stderr.isatty() else ""
+    with contextlib.suppress(OSError, ValueError):
+        os.write(sys.stderr.fileno(), f"{start}{text}\n".encode(sys.stderr.encoding, "replace"))
+
+
 def complete() -> bool:
     """Whether standard output took everything that its reader wanted."""
     say(end="")

@@ -14,7 +14,8 @@ import pandas as pd
 import pytest
 from cases import FOUNDING, SMALL
 
-from evosynth import cli
+from evosynth import cli, synthesis, write
+from evosynth.spec import load
 
 
 def evosynth(*arguments, **options):
@@ -207,25 +208,79 @@ def test_nothing_to_resume_is_said(spec, tmp_path):
     assert "nothing to resume" in done.stderr
 
 
-@posix
-def test_ctrl_c_writes_the_best_so_far(tmp_path):
-    command = [sys.executable, "-m", "evosynth", *map(str, classic("-o", tmp_path / "out"))]
-    command.remove("--quiet")
-    running = subprocess.Popen(
-        [*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+def started(*arguments):
+    """Start a command that Ctrl-C reaches, even if it does not reach the tests."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "evosynth", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+
+
+@posix
+@pytest.mark.parametrize("presses", [1, 1000])
+def test_ctrl_c_however_often_writes_the_best_so_far(presses, tmp_path):
+    out = tmp_path / "out"
+    running = started("run", FOUNDING[0], "--strategy", "classic", "--json", "-o", out)
     for line in running.stdout:
         if json.loads(line)["generation"] == 5:
             break
-    running.send_signal(signal.SIGINT)
     began = time.monotonic()
-    out, err = running.communicate(timeout=120)
+    while presses and running.poll() is None:
+        running.send_signal(signal.SIGINT)
+        presses -= 1
+        time.sleep(0.02)
+    stdout, stderr = running.communicate(timeout=120)
     assert time.monotonic() - began < 60
-    assert running.returncode == 1, err
-    done = json.loads(out.splitlines()[-1])
+    assert (running.returncode, stderr) == (1, "Stopping, writing the best so far…\n")
+    done = json.loads(stdout.splitlines()[-1])
     assert done["stopped"] == "interrupted"
-    assert len(pd.read_csv(tmp_path / "out" / "data.csv")) == 4027
-    assert (tmp_path / "out" / "checkpoint.npz").exists()
+    assert len(pd.read_csv(out / "data.csv")) == 4027
+    assert (out / "checkpoint.npz").exists()
+
+
+@pytest.fixture
+def press(monkeypatch):
+    """Press Ctrl-C when a part of the program is reached."""
+
+    def at(module, name):
+        real = getattr(module, name)
+
+        def pressed(*arguments, **options):
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+            return real(*arguments, **options)
+
+        monkeypatch.setattr(module, name, pressed)
+
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield at
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, earlier)
+
+
+def test_ctrl_c_before_there_is_a_candidate_ends_at_once(press, spec, tmp_path, capsys):
+    press(synthesis, "evolve")
+    assert cli.main(["run", str(spec), "-o", str(tmp_path / "out")]) == 130
+    assert capsys.readouterr().err == "Interrupted; nothing was written.\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_while_writing_does_not_stop_the_writing(press, spec, tmp_path, capsys):
+    press(write, "codebook")
+    assert cli.main(["run", str(spec), "-o", str(tmp_path / "out")]) == 0
+    assert "Written to" in capsys.readouterr().out
+    assert (tmp_path / "out" / "codebook.md").exists()
+
+
+def test_ctrl_c_ends_a_search_from_python_in_good_order(press, tmp_path):
+    seen = []
+    press(synthesis, "_progress")
+    found = synthesis.synthesize(load(FOUNDING[0]), strategy="classic", progress=seen.append)
+    assert (found.reason, len(seen)) == ("interrupted", 1)
 
 
 def test_schema_is_json(capsys):
