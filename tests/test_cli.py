@@ -202,6 +202,25 @@ def test_a_limit_writes_the_best_so_far_and_resuming_equals_an_uninterrupted_run
     assert "made with seed 1, not 2" in other.stderr
 
 
+def test_resuming_with_other_options_says_which_to_add(tmp_path, capsys):
+    spec, out = tmp_path / "spec.yaml", tmp_path / "out"
+    spec.write_bytes(FOUNDING[0].read_bytes())
+    run = ["run", str(spec), "-o", str(out), "--generations", "0", "--quiet"]
+    assert cli.main([*run, "--seed", "7", "--strategy", "classic"]) == 1
+    assert cli.main([*run, "--resume", "--seed", "7"]) == 2
+    assert capsys.readouterr().err == (
+        f"{out / 'checkpoint.npz'}: made with strategy classic, not exact; add --strategy classic\n"
+    )
+    assert cli.main([*run, "--resume"]) == 2
+    assert capsys.readouterr().err.endswith("; add --seed 7 --strategy classic\n")
+    spec.write_bytes(spec.read_bytes() + b"# changed\n")
+    assert cli.main([*run, "--resume", "--seed", "7", "--strategy", "classic"]) == 2
+    assert capsys.readouterr().err.endswith(
+        "made from another spec, or the spec has changed since; "
+        "start anew with --force instead of --resume\n"
+    )
+
+
 def test_nothing_to_resume_is_said(spec, tmp_path):
     done = evosynth("run", spec, "-o", tmp_path / "out", "--resume")
     assert done.returncode == 2
