@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evosynth import __version__, console
 from evosynth.console import note, say
-from evosynth.errors import EvosynthError, SpecError
+from evosynth.errors import EvosynthError, SpecError, shown
 from evosynth.interrupt import Interrupt, interruptible
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _check(options: argparse.Namespace) -> int:
         say(json.dumps(about, indent=2))
         return EXACT
     if spec.title:
-        say(spec.title)
+        say(shown(spec.title))
     say(
         f"{spec.schema.records:,} records, {len(about['variables'])} variables, "
         f"{len(about['outputs'])} outputs, {about['figures']} figures\n"
@@ -240,7 +240,7 @@ def _schema(options: argparse.Namespace) -> int:
 
 def _table(rows: list[Any], names: list[str]) -> None:
     """Print rows in columns."""
-    texts = [names, *([str(row[name]) for name in names] for row in rows)]
+    texts = [names, *([shown(str(row[name])) for name in names] for row in rows)]
     widths = [max(len(text[i]) for text in texts) for i in range(len(names))]
     for text in texts:
         say(

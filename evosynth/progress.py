@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
 from evosynth.console import note, say
+from evosynth.errors import shown
 from evosynth.printed import half_units
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Display(Protocol):
 def describe(now: Progress) -> str:
     """Tell the generation, the figures exact of all, the worst figure and the time."""
     off = "not estimable yet" if now.distance is None else f"{half_units(now.distance)} off"
-    worst = f", worst {now.worst} ({off})" if now.worst else ""
+    worst = f", worst {shown(now.worst)} ({off})" if now.worst else ""
     return (
         f"generation {now.generation}: {now.exact} of {now.figures} figures exact"
         f"{worst}, {now.seconds:.1f} s"

@@ -73,6 +73,16 @@ def test_check_prints_what_the_spec_declares(spec, capsys):
     assert [output["figures"] for output in about["outputs"]] == [6, 2, 3]
 
 
+def test_no_text_of_a_spec_reaches_the_terminal_raw(spec, capsys):
+    evil = r'"\e]0;evil\a\e[2J"'
+    text = SMALL.replace("A small survey", evil).replace("label: Age", f"label: {evil}")
+    spec.write_text(text.replace("of: SEX", f"title: {evil}\n    of: SEX"))
+    assert cli.main(["check", str(spec)]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert out.count(r"\x1b]0;evil\x07\x1b[2J") == 3
+
+
 def test_check_lists_every_fault_and_exits_with_2(spec, capsys):
     spec.write_text(SMALL.replace("rows: AREA", "rows: AERA").replace("[60, 90]", "[60, 91]"))
     assert cli.main(["check", str(spec)]) == 2
