@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet
@@ -153,3 +156,16 @@ def test_records_stand_in_no_particular_order(result):
     assert not data["AREA"].is_monotonic_increasing
     runs = (data["AREA"] != data["AREA"].shift()).sum()
     assert runs > 150  # sorted data have 3, shuffled ones about 260
+
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "quickstart.py"
+
+
+@pytest.mark.skipif(not EXAMPLE.exists(), reason="examples are not part of the package")
+def test_the_quickstart_can_be_run_again(tmp_path):
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, EXAMPLE], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "figures exact, written to cars" in done.stdout
