@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,14 +72,20 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="make the data of a spec")
     run.add_argument("spec", metavar="SPEC")
     run.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to write")
-    run.add_argument("--seed", type=_natural, default=1, metavar="N", help="default 1")
+    run.add_argument("--seed", type=_whole(0, 2**32 - 1), default=1, metavar="N", help="default 1")
     run.add_argument("--strategy", choices=["exact", "classic"], help="default: as the spec says")
     run.add_argument(
-        "--workers", type=_positive, metavar="W", help="threads (default: all cores); same result"
+        "--workers",
+        type=_whole(1, 256),
+        metavar="W",
+        help="threads (default: all cores); same result",
     )
     run.add_argument("--time", type=_seconds, metavar="S", help="stop the search after S seconds")
     run.add_argument(
-        "--generations", type=_natural, metavar="G", help="stop after G (more) generations"
+        "--generations",
+        type=_whole(0, 2**32 - 1),
+        metavar="G",
+        help="stop after G (more) generations",
     )
     run.add_argument("--resume", action="store_true", help="go on with an unfinished run in DIR")
     run.add_argument("--force", action="store_true", help="replace the results in DIR")
@@ -98,25 +105,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _natural(text: str) -> int:
-    number = int(text)
-    if not 0 <= number < 2**32:
-        raise argparse.ArgumentTypeError("must be a whole number from 0 to 4294967295")
-    return number
+def _whole(low: int, high: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        with contextlib.suppress(ValueError):
+            if low <= int(text) <= high:
+                return int(text)
+        raise argparse.ArgumentTypeError(f"must be a whole number from {low} to {high}")
 
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if not 1 <= number <= 256:
-        raise argparse.ArgumentTypeError("must be a whole number from 1 to 256")
-    return number
+    return read
 
 
 def _seconds(text: str) -> float:
-    number = float(text)
-    if not number > 0:
-        raise argparse.ArgumentTypeError("must be a number of seconds above 0")
-    return number
+    with contextlib.suppress(ValueError):
+        if float(text) > 0:
+            return float(text)
+    raise argparse.ArgumentTypeError("must be a number of seconds above 0")
 
 
 def _check(options: argparse.Namespace) -> int:

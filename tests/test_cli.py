@@ -334,3 +334,19 @@ def test_bad_options_exit_with_2(arguments, capsys):
         cli.main(arguments)
     assert error.value.code == 2
     assert "usage:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["many", "", "1.5.1", "nan"])
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--seed", "must be a whole number from 0 to 4294967295"),
+        ("--generations", "must be a whole number from 0 to 4294967295"),
+        ("--workers", "must be a whole number from 1 to 256"),
+        ("--time", "must be a number of seconds above 0"),
+    ],
+)
+def test_options_that_are_no_numbers_are_refused_plainly(option, text, message, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["run", "x.yaml", "-o", "y", option, text])
+    assert capsys.readouterr().err.endswith(f"argument {option}: {message}\n")
