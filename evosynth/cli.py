@@ -209,12 +209,17 @@ def _verify(options: argparse.Namespace) -> int:
     from evosynth.verify import read_data, verify
 
     spec = load(options.spec)
-    found = verify(spec, read_data(options.data, spec.schema))
+    data = read_data(options.data, spec.schema)
+    found = verify(spec, data)
     if options.json:
         say(found.to_json(orient="records", indent=2))
     else:
         _report(found, quiet=False)
-    return EXACT if found["exact"].all() else MISSED
+    complete = len(data) == spec.schema.records
+    if not complete:
+        tell = note if options.json else say
+        tell(f"{options.data}: {len(data):,} records, but the spec says {spec.schema.records:,}")
+    return EXACT if complete and found["exact"].all() else MISSED
 
 
 def _report(found: pd.DataFrame, quiet: bool) -> None:

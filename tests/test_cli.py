@@ -117,6 +117,23 @@ def test_run_verify_and_refuse(spec, tmp_path):
     assert "half-units" in missed.stdout
 
 
+def test_verify_tells_that_records_are_missing_or_too_many(tmp_path, capsys):
+    spec, data = tmp_path / "spec.yaml", tmp_path / "data.csv"
+    spec.write_text(
+        "records: 4,000\nvariables: {SEX: {categories: {1: Male, 2: Female}}}\n"
+        "outputs: [{kind: frequencies, of: SEX, proportions: {1: 0.5, 2: 0.5}}]\n"
+    )
+    for records in (2000, 4002):
+        data.write_text("SEX\n" + "1\n2\n" * (records // 2))
+        line = f"{data}: {records:,} records, but the spec says 4,000\n"
+        assert cli.main(["verify", str(spec), str(data)]) == 1
+        assert capsys.readouterr().out.endswith(f"exactly as printed.\n{line}")
+        assert cli.main(["verify", str(spec), str(data), "--json"]) == 1
+        shown = capsys.readouterr()
+        assert [figure["exact"] for figure in json.loads(shown.out)] == [True, True]
+        assert shown.err == line
+
+
 def test_quiet_and_json(spec, tmp_path):
     quiet = evosynth("run", spec, "-o", tmp_path / "a", "--quiet")
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
