@@ -89,6 +89,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--resume", action="store_true", help="go on with an unfinished run in DIR")
     run.add_argument("--force", action="store_true", help="replace the results in DIR")
+    run.add_argument(
+        "--anyway",
+        action="store_true",
+        help="run although figures contradict each other, and report which had to give",
+    )
     how = run.add_mutually_exclusive_group()
     how.add_argument("--quiet", action="store_true", help="print only what is missed")
     how.add_argument("--json", action="store_true", help="print one JSON object per line")
@@ -174,7 +179,8 @@ def _run(options: argparse.Namespace) -> int:
     from evosynth.write import readable, ready, summary
 
     folder = Path(options.output)
-    spec = load(options.spec)
+    how: dict[str, Any] = {"anyway": True} if options.anyway else {}
+    spec = load(options.spec, **how)
     ready(folder, options.force or options.resume)
     from evosynth.synthesis import synthesize
 

@@ -15,6 +15,7 @@ import pytest
 from cases import FOUNDING, SMALL
 
 from evosynth import cli, synthesis, write
+from evosynth.errors import SpecError
 from evosynth.spec import load
 
 
@@ -132,6 +133,19 @@ def test_verify_tells_that_records_are_missing_or_too_many(tmp_path, capsys):
         shown = capsys.readouterr()
         assert [figure["exact"] for figure in json.loads(shown.out)] == [True, True]
         assert shown.err == line
+
+
+def test_run_anyway_is_asked_of_the_spec(spec, tmp_path, monkeypatch):
+    asked = []
+
+    def load(path, **how):
+        asked.append(how)
+        raise SpecError(path, [])
+
+    monkeypatch.setattr("evosynth.spec.load", load)
+    for more in ([], ["--anyway"]):
+        assert cli.main(["run", str(spec), "-o", str(tmp_path / "out"), *more]) == 2
+    assert asked == [{}, {"anyway": True}]
 
 
 def test_quiet_and_json(spec, tmp_path):
