@@ -13,11 +13,12 @@ import numpy as np
 from deap import tools
 
 from evosynth import __version__
-from evosynth.errors import FolderError
+from evosynth.errors import FolderError, shown
 from evosynth.evolve import Candidate, Evolution, Loss
 from evosynth.spec import Spec
 
 NAME = "checkpoint.npz"
+_ANEW = "start anew with --force instead of --resume"
 
 
 def save(path: Path, state: Evolution, spec: Spec, seed: int, strategy: str) -> None:
@@ -51,12 +52,10 @@ def load(folder: Path, spec: Spec, seed: int, strategy: str) -> Evolution:
             parts = [file[name] for name in ("payload", "cells", "residual", "loss")]
             distance = file["distance"]
     except (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
-        raise FolderError(f"{path}: damaged, or not a checkpoint; start a new run") from error
-    for name, value in _identity(spec, seed, strategy).items():
-        if about.get(name) != value:
-            raise FolderError(
-                f"{path}: made with {name} {about.get(name)!r}, not {value!r}; start a new run"
-            )
+        raise FolderError(f"{path}: damaged, or not a checkpoint; {_ANEW}") from error
+    wanted = _identity(spec, seed, strategy)
+    if other := [name for name, value in wanted.items() if about.get(name) != value]:
+        raise FolderError(f"{path}: {_mismatch(other, about, wanted)}")
     everyone = [
         Candidate(payload, cells, residual, Loss((float(loss),)))
         for payload, cells, residual, loss in zip(*parts, strict=True)
@@ -76,3 +75,14 @@ def _identity(spec: Spec, seed: int, strategy: str) -> dict[str, Any]:
         "seed": seed,
         "strategy": strategy,
     }
+
+
+def _mismatch(other: list[str], made: dict[str, Any], wanted: dict[str, Any]) -> str:
+    """Say what a checkpoint was made with, and how to go on with it where that is possible."""
+    if "spec" in other:
+        return f"made from another spec, or the spec has changed since; {_ANEW}"
+    texts = {name: shown(str(made.get(name))) for name in other}
+    differences = ", ".join(f"{name} {texts[name]}, not {wanted[name]}" for name in other)
+    if "version" in other:
+        return f"made with {differences}; {_ANEW}"
+    return f"made with {differences}; add {' '.join(f'--{name} {texts[name]}' for name in other)}"

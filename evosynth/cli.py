@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
-import sys
-from collections.abc import Sequence
+import signal
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evosynth import __version__
-from evosynth.errors import EvosynthError, SpecError
+from evosynth import __version__, console
+from evosynth.console import note, say
+from evosynth.errors import EvosynthError, SpecError, shown
+from evosynth.interrupt import Interrupt, interruptible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,24 +27,33 @@ _SHOWN = 20
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0 when all is exact, 1 when figures are missed, 2 on bad input."""
-    options = _parser().parse_args(arguments)
+    console.prepare()
+    with interruptible(Interrupt(lambda: console.urge("Stopping, writing the best so far…"))):
+        try:
+            code = _outcome(arguments)
+        finally:
+            complete = console.complete()
+            if arguments is None:  # the program ends: an impatient Ctrl-C must not hurt any more
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return code if complete else BAD
+
+
+def _outcome(arguments: Sequence[str] | None) -> int:
     try:
+        options = _parser().parse_args(arguments)
         return int(options.command(options))
     except SpecError as error:
         for line in error.lines():
-            print(line, file=sys.stderr)
+            note(line)
         if len(error.faults) > 1:
-            print(f"{len(error.faults)} faults", file=sys.stderr)
+            note(f"{len(error.faults)} faults")
         return BAD
     except EvosynthError as error:
-        print(error, file=sys.stderr)
+        note(str(error))
         return BAD
     except KeyboardInterrupt:
-        print("Interrupted; nothing was written.", file=sys.stderr)
+        note("Interrupted; nothing was written.")
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BAD
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -60,17 +72,28 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="make the data of a spec")
     run.add_argument("spec", metavar="SPEC")
     run.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to write")
-    run.add_argument("--seed", type=_natural, default=1, metavar="N", help="default 1")
+    run.add_argument("--seed", type=_whole(0, 2**32 - 1), default=1, metavar="N", help="default 1")
     run.add_argument("--strategy", choices=["exact", "classic"], help="default: as the spec says")
     run.add_argument(
-        "--workers", type=_positive, metavar="W", help="threads (default: all cores); same result"
+        "--workers",
+        type=_whole(1, 256),
+        metavar="W",
+        help="threads (default: all cores); same result",
     )
     run.add_argument("--time", type=_seconds, metavar="S", help="stop the search after S seconds")
     run.add_argument(
-        "--generations", type=_natural, metavar="G", help="stop after G (more) generations"
+        "--generations",
+        type=_whole(0, 2**32 - 1),
+        metavar="G",
+        help="stop after G (more) generations",
     )
     run.add_argument("--resume", action="store_true", help="go on with an unfinished run in DIR")
     run.add_argument("--force", action="store_true", help="replace the results in DIR")
+    run.add_argument(
+        "--anyway",
+        action="store_true",
+        help="run although figures contradict each other, and report which had to give",
+    )
     how = run.add_mutually_exclusive_group()
     how.add_argument("--quiet", action="store_true", help="print only what is missed")
     how.add_argument("--json", action="store_true", help="print one JSON object per line")
@@ -87,25 +110,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _natural(text: str) -> int:
-    number = int(text)
-    if not 0 <= number < 2**32:
-        raise argparse.ArgumentTypeError("must be a whole number from 0 to 4294967295")
-    return number
+def _whole(low: int, high: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        with contextlib.suppress(ValueError):
+            if low <= int(text) <= high:
+                return int(text)
+        raise argparse.ArgumentTypeError(f"must be a whole number from {low} to {high}")
 
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if not 1 <= number <= 256:
-        raise argparse.ArgumentTypeError("must be a whole number from 1 to 256")
-    return number
+    return read
 
 
 def _seconds(text: str) -> float:
-    number = float(text)
-    if not number > 0:
-        raise argparse.ArgumentTypeError("must be a number of seconds above 0")
-    return number
+    with contextlib.suppress(ValueError):
+        if float(text) > 0:
+            return float(text)
+    raise argparse.ArgumentTypeError("must be a number of seconds above 0")
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -114,18 +133,18 @@ def _check(options: argparse.Namespace) -> int:
     spec = load(options.spec)
     about = _declared(spec)
     if options.json:
-        print(json.dumps(about, indent=2, ensure_ascii=False))
+        say(json.dumps(about, indent=2))
         return EXACT
     if spec.title:
-        print(spec.title)
-    print(
+        say(shown(spec.title))
+    say(
         f"{spec.schema.records:,} records, {len(about['variables'])} variables, "
         f"{len(about['outputs'])} outputs, {about['figures']} figures\n"
     )
     _table(about["variables"], ["name", "values", "label"])
-    print()
+    say()
     _table(about["outputs"], ["output", "kind", "figures", "title"])
-    print("\nNo fault found.")
+    say("\nNo fault found.")
     return EXACT
 
 
@@ -157,10 +176,11 @@ def _declared(spec: Spec) -> dict[str, Any]:
 def _run(options: argparse.Namespace) -> int:
     from evosynth import progress
     from evosynth.spec import load
-    from evosynth.write import ready, summary
+    from evosynth.write import readable, ready, summary
 
     folder = Path(options.output)
-    spec = load(options.spec)
+    how: dict[str, Any] = {"anyway": True} if options.anyway else {}
+    spec = load(options.spec, **how)
     ready(folder, options.force or options.resume)
     from evosynth.synthesis import synthesize
 
@@ -180,13 +200,13 @@ def _run(options: argparse.Namespace) -> int:
         display.close()
     result.save(folder, force=options.force or options.resume)
     if options.json:
-        print(json.dumps({"event": "done", "folder": str(folder), **summary(result)}))
+        say(json.dumps({"event": "done", "folder": readable(folder), **summary(result)}))
     else:
         _report(result.verification, options.quiet)
         if not result.exact:
-            print(f"The search stopped: {result.reason}. --resume goes on from there.")
+            say(f"The search stopped: {result.reason}. --resume goes on from there.")
         if not options.quiet:
-            print(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
+            say(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
     return EXACT if result.exact else MISSED
 
 
@@ -195,12 +215,17 @@ def _verify(options: argparse.Namespace) -> int:
     from evosynth.verify import read_data, verify
 
     spec = load(options.spec)
-    found = verify(spec, read_data(options.data, spec.schema))
+    data = read_data(options.data, spec.schema)
+    found = verify(spec, data)
     if options.json:
-        print(found.to_json(orient="records", indent=2))
+        say(found.to_json(orient="records", indent=2))
     else:
         _report(found, quiet=False)
-    return EXACT if found["exact"].all() else MISSED
+    complete = len(data) == spec.schema.records
+    if not complete:
+        tell = note if options.json else say
+        tell(f"{options.data}: {len(data):,} records, but the spec says {spec.schema.records:,}")
+    return EXACT if complete and found["exact"].all() else MISSED
 
 
 def _report(found: pd.DataFrame, quiet: bool) -> None:
@@ -210,28 +235,28 @@ def _report(found: pd.DataFrame, quiet: bool) -> None:
     missed = found[~found["exact"]].copy()
     if not quiet or len(missed):
         done = f"{len(found) - len(missed)} of {len(found)}"
-        print(f"{done} published figures reproduced exactly as printed.")
+        say(f"{done} published figures reproduced exactly as printed.")
     if len(missed):
         missed["off"] = [half_units(v) if v == v else "" for v in missed["half_units"]]
         missed = missed.sort_values("half_units", key=abs, ascending=False, na_position="first")
         rows = missed.head(_SHOWN).to_dict("records")
         _table(rows, ["output", "figure", "published", "reproduced", "off"])
         if len(missed) > _SHOWN:
-            print(f"… and {len(missed) - _SHOWN} more")
+            say(f"… and {len(missed) - _SHOWN} more")
 
 
 def _schema(options: argparse.Namespace) -> int:
     from evosynth.spec import json_schema
 
-    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    say(json.dumps(json_schema(), indent=2))
     return EXACT
 
 
 def _table(rows: list[Any], names: list[str]) -> None:
     """Print rows in columns."""
-    texts = [names, *([str(row[name]) for name in names] for row in rows)]
+    texts = [names, *([shown(str(row[name])) for name in names] for row in rows)]
     widths = [max(len(text[i]) for text in texts) for i in range(len(names))]
     for text in texts:
-        print(
+        say(
             "  ".join(f"{part:<{width}}" for part, width in zip(text, widths, strict=True)).rstrip()
         )

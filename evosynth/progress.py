@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
+from evosynth.console import note, say
+from evosynth.errors import shown
 from evosynth.printed import half_units
 
 if TYPE_CHECKING:
@@ -24,14 +28,19 @@ class Display(Protocol):
         """Leave the terminal tidy."""
 
 
-def describe(now: Progress) -> str:
-    """Tell the generation, the figures exact of all, the worst figure and the time."""
-    off = "not estimable yet" if now.distance is None else f"{half_units(now.distance)} off"
-    worst = f", worst {now.worst} ({off})" if now.worst else ""
-    return (
-        f"generation {now.generation}: {now.exact} of {now.figures} figures exact"
-        f"{worst}, {now.seconds:.1f} s"
-    )
+def describe(now: Progress, width: int | None = None) -> str:
+    """Tell the generation, the figures exact of all, the worst figure and the time.
+
+    What does not fit the width is left out: the name of the worst figure first, the time never.
+    """
+    time = f"{now.seconds:.1f} s"
+    head = f"generation {now.generation}: {now.exact} of {now.figures} figures exact"
+    texts = [f"{head}, {time}", f"{now.exact} of {now.figures} exact, {time}", time]
+    if now.worst:
+        off = "not estimable yet" if now.distance is None else f"{half_units(now.distance)} off"
+        named = f"{head}, worst {shown(now.worst)} ({off}), {time}"
+        texts = [named, f"{head}, worst {off}, {time}", *texts]
+    return next((text for text in texts if width is None or len(text) <= width), time)
 
 
 class Live:
@@ -42,15 +51,23 @@ class Live:
 
     def __call__(self, now: Progress) -> None:
         """Overwrite the line."""
-        columns = shutil.get_terminal_size().columns
-        text = describe(now)[: columns - 1]
-        print(f"\r{text:<{self.width}}", end="", file=sys.stderr, flush=True)
+        most = _columns() - 1
+        text = describe(now, most)
+        note(f"\r{text:<{min(self.width, most)}}", end="")
         self.width = len(text)
 
     def close(self) -> None:
         """End the line."""
         if self.width:
-            print(file=sys.stderr)
+            note("")
+
+
+def _columns() -> int:
+    """Width of the terminal, even if only standard error goes there."""
+    columns = 0
+    with contextlib.suppress(OSError):
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    return shutil.get_terminal_size((columns or 80, 24)).columns
 
 
 class Plain:
@@ -63,7 +80,7 @@ class Plain:
         """Print unless a line was printed lately."""
         if now.seconds >= self.next or not now.worst:
             self.next = max(1.0, 2 * now.seconds)
-            print(describe(now), file=sys.stderr, flush=True)
+            note(describe(now))
 
     def close(self) -> None:
         """Nothing to tidy."""
@@ -74,7 +91,7 @@ class Lines:
 
     def __call__(self, now: Progress) -> None:
         """Print it."""
-        print(json.dumps({"event": "generation", **asdict(now)}), flush=True)
+        say(json.dumps({"event": "generation", **asdict(now)}))
 
     def close(self) -> None:
         """Nothing to tidy."""

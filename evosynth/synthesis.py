@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 import time as clock
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from evosynth import checkpoint, classic, exact
 from evosynth.evolve import Evolution, Limits, evolve
+from evosynth.interrupt import Interrupt, interruptible
 from evosynth.objective import Figure
 from evosynth.problem import Problem
 from evosynth.schema import Codes, IntArray
@@ -121,7 +119,8 @@ def synthesize(
     workers
         Threads.
     time, generations
-        Limits, of this call; the best dataset so far is returned when one is reached, or on Ctrl-C.
+        Limits, of this call; the best dataset so far is returned when one is reached, or on Ctrl-C
+        after the first generation.
     progress
         Called after every generation.
     resume
@@ -133,12 +132,13 @@ def synthesize(
     labels = _labels(spec)
     state = checkpoint.load(Path(resume), spec, seed, strategy) if resume is not None else None
     # Workers are threads already, and a sum must not depend on how many cores there are.
-    with threadpool_limits(1, "blas"), _interruptible() as interrupted:
+    with threadpool_limits(1, "blas"), interruptible(Interrupt()) as interrupt:
 
         def watch(now: Evolution) -> bool:
+            interrupt.found = True
             if progress is not None:
                 progress(_progress(now, labels, clock.perf_counter() - begun))
-            return interrupted.is_set()
+            return interrupt.pressed
 
         chosen: classic.Classic | exact.Exact
         if strategy == "classic":
@@ -179,23 +179,3 @@ def _progress(state: Evolution, labels: list[str], seconds: float) -> Progress:
     farthest = float(size.max(initial=0.0))
     distance = farthest if np.isfinite(farthest) else None
     return Progress(state.generation, done, len(size), worst, distance, seconds)
-
-
-@contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """Let the first Ctrl-C end the search in good order, and the second end the program."""
-    event = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield event
-        return
-    earlier = signal.getsignal(signal.SIGINT)
-
-    def note(number: int, frame: object) -> None:
-        event.set()
-        signal.signal(signal.SIGINT, earlier)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield event
-    finally:
-        signal.signal(signal.SIGINT, earlier)

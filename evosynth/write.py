@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -30,17 +31,22 @@ if TYPE_CHECKING:
 
 def ready(folder: Path, force: bool) -> None:
     """Raise `FolderError` if a run may not write there."""
-    if folder.exists() and not folder.is_dir():
-        raise FolderError(f"{folder}: is a file, not a folder; choose another name")
-    if folder.is_dir() and any(folder.iterdir()) and not force:
-        raise FolderError(
-            f"{folder}: is not empty; choose another folder, or add --force to replace its results"
-        )
-    above = folder
-    while not above.exists():
-        above = above.parent
-    if not os.access(above, os.W_OK):
-        raise FolderError(f"{folder}: cannot be written: no permission in {above}")
+    try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            folder.lstat()  # fails on names that no folder can have
+        above = folder
+        while not os.path.lexists(above):
+            above = above.parent
+        if not above.is_dir():
+            place = "" if above == folder else f"cannot be made: {above} "
+            raise FolderError(f"{folder}: {place}is a file, not a folder; choose another name")
+        if above == folder and any(folder.iterdir()) and not force:
+            remedy = "choose another folder, or add --force to replace its results"
+            raise FolderError(f"{folder}: is not empty; {remedy}")
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise FolderError(f"{folder}: cannot be written: no permission in {above}")
+    except OSError as error:
+        raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
 
 
 def save(result: Result, folder: Path, force: bool) -> Path:
@@ -50,7 +56,7 @@ def save(result: Result, folder: Path, force: bool) -> Path:
     try:
         where = folder if folder.exists() else folder.parent
         where.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=where))
+        staging = Path(tempfile.mkdtemp(prefix=".evosynth.", dir=where))
         _fill(staging, result)
         _move(staging, folder)
     except OSError as error:
@@ -65,10 +71,11 @@ def _fill(staging: Path, result: Result) -> None:
     spec = result.spec
     begun = time.perf_counter()
     table = labelled(result.data, spec.schema, spec.title, spec.source)
-    pyarrow.csv.write_csv(
-        table, staging / "data.csv", pyarrow.csv.WriteOptions(quoting_style="needed")
-    )
-    pyarrow.parquet.write_table(table, staging / "data.parquet")
+    # Files, not paths: Arrow takes no path that is not UTF-8.
+    with (staging / "data.csv").open("wb") as file:
+        pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(quoting_style="needed"))
+    with (staging / "data.parquet").open("wb") as file:
+        pyarrow.parquet.write_table(table, file)
     result.seconds["write"] = time.perf_counter() - begun
     begun = time.perf_counter()
     result.verification = verify(spec, read_data(staging / "data.csv", spec.schema))
@@ -97,6 +104,11 @@ def _text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
+def readable(path: str | os.PathLike[str]) -> str:
+    """Return a path as text that any file can hold, whatever its bytes."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
 def labelled(data: pd.DataFrame, schema: Schema, title: str, source: str) -> pa.Table:
     """Return an Arrow table whose metadata hold the labels and the notice."""
     table = pa.Table.from_pandas(data, preserve_index=False)
@@ -120,7 +132,7 @@ def summary(result: Result) -> dict[str, object]:
     spec = result.spec
     return {
         "title": spec.title,
-        "spec": Path(spec.document.file).name,
+        "spec": readable(Path(spec.document.file).name),
         "spec_sha256": hashlib.sha256(spec.document.source).hexdigest(),
         "version": __version__,
         "python": platform.python_version(),

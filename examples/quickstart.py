@@ -10,7 +10,7 @@ spec = evosynth.load(SPEC)
 result = evosynth.synthesize(spec, seed=1)
 print(result.data.head())
 
-folder = result.save("cars")
+folder = result.save("cars", force=True)  # replaces what an earlier run wrote there
 verification = result.verification  # recomputed from cars/data.csv
 print(verification[["figure", "published", "reproduced", "exact"]].head(14).to_string(index=False))
 print(f"{verification['exact'].sum()} of {len(verification)} figures exact, written to {folder}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,7 +14,9 @@ import pandas as pd
 import pytest
 from cases import FOUNDING, SMALL
 
-from evosynth import cli
+from evosynth import cli, synthesis, write
+from evosynth.errors import SpecError
+from evosynth.spec import load
 
 
 def evosynth(*arguments, **options):
@@ -25,6 +28,21 @@ def evosynth(*arguments, **options):
         timeout=300,
         **options,
     )
+
+
+def shell(line, *arguments, **options):
+    """Run a shell line in which ``evosynth "$@"`` stands for the command with the arguments."""
+    command = line.replace("evosynth", f"{shlex.quote(sys.executable)} -m evosynth")
+    return subprocess.run(
+        ["bash", "-c", command, "bash", *map(os.fsencode, arguments)],
+        capture_output=True,
+        check=False,
+        timeout=300,
+        **options,
+    )
+
+
+posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell and signals")
 
 
 @pytest.fixture
@@ -54,6 +72,16 @@ def test_check_prints_what_the_spec_declares(spec, capsys):
     assert cli.main(["check", str(spec), "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert [output["figures"] for output in about["outputs"]] == [6, 2, 3]
+
+
+def test_no_text_of_a_spec_reaches_the_terminal_raw(spec, capsys):
+    evil = r'"\e]0;evil\a\e[2J"'
+    text = SMALL.replace("A small survey", evil).replace("label: Age", f"label: {evil}")
+    spec.write_text(text.replace("of: SEX", f"title: {evil}\n    of: SEX"))
+    assert cli.main(["check", str(spec)]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert out.count(r"\x1b]0;evil\x07\x1b[2J") == 3
 
 
 def test_check_lists_every_fault_and_exits_with_2(spec, capsys):
@@ -90,6 +118,36 @@ def test_run_verify_and_refuse(spec, tmp_path):
     assert "half-units" in missed.stdout
 
 
+def test_verify_tells_that_records_are_missing_or_too_many(tmp_path, capsys):
+    spec, data = tmp_path / "spec.yaml", tmp_path / "data.csv"
+    spec.write_text(
+        "records: 4,000\nvariables: {SEX: {categories: {1: Male, 2: Female}}}\n"
+        "outputs: [{kind: frequencies, of: SEX, proportions: {1: 0.5, 2: 0.5}}]\n"
+    )
+    for records in (2000, 4002):
+        data.write_text("SEX\n" + "1\n2\n" * (records // 2))
+        line = f"{data}: {records:,} records, but the spec says 4,000\n"
+        assert cli.main(["verify", str(spec), str(data)]) == 1
+        assert capsys.readouterr().out.endswith(f"exactly as printed.\n{line}")
+        assert cli.main(["verify", str(spec), str(data), "--json"]) == 1
+        shown = capsys.readouterr()
+        assert [figure["exact"] for figure in json.loads(shown.out)] == [True, True]
+        assert shown.err == line
+
+
+def test_run_anyway_is_asked_of_the_spec(spec, tmp_path, monkeypatch):
+    asked = []
+
+    def load(path, **how):
+        asked.append(how)
+        raise SpecError(path, [])
+
+    monkeypatch.setattr("evosynth.spec.load", load)
+    for more in ([], ["--anyway"]):
+        assert cli.main(["run", str(spec), "-o", str(tmp_path / "out"), *more]) == 2
+    assert asked == [{}, {"anyway": True}]
+
+
 def test_quiet_and_json(spec, tmp_path):
     quiet = evosynth("run", spec, "-o", tmp_path / "a", "--quiet")
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
@@ -99,6 +157,59 @@ def test_quiet_and_json(spec, tmp_path):
     assert [event["event"] for event in events][-1] == "done"
     assert events[0] == {**events[0], "event": "generation", "generation": 0, "figures": 11}
     assert events[-1]["exact"] == 11
+
+
+@posix
+@pytest.mark.parametrize(
+    "line", ['evosynth "$@" 2>&-', 'evosynth "$@" >&- 2>&-', 'evosynth "$@" 2>/dev/full']
+)
+def test_streams_that_are_closed_or_full_do_not_keep_a_run_from_writing(line, spec, tmp_path):
+    done = shell(line, "run", spec, "-o", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"generation" not in done.stdout
+    assert (tmp_path / "out" / "data.csv").exists()
+
+
+@posix
+def test_a_reader_who_stops_reading_does_not_keep_a_run_from_writing(tmp_path):
+    done = shell(
+        '{ evosynth "$@"; echo $? >&2; } | head -1',
+        *("run", FOUNDING[0], "--strategy", "classic", "--generations", "3", "--json"),
+        *("-o", tmp_path / "out"),
+    )
+    assert json.loads(done.stdout)["generation"] == 0
+    assert done.stderr == b"1\n"
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["generations"] == 3
+
+
+@posix
+def test_output_that_is_lost_is_said(spec):
+    for arguments in (("schema",), ("check", spec)):
+        done = shell('evosynth "$@" > /dev/full', *arguments)
+        assert done.returncode == 2
+        assert done.stderr == b"standard output: No space left on device\n"
+    assert shell('evosynth "$@" | true', "schema").stderr == b""
+
+
+@posix
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_paths_of_any_bytes_and_terminals_of_any_alphabet_will_do(encoding, tmp_path):
+    strange, out = tmp_path / "\udcff.yaml", tmp_path / "o\udcff"
+    strange.write_text(SMALL.replace("A small survey", "Eine kleine Größe"), encoding="utf-8")
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": encoding}
+    done = shell('evosynth "$@"', "run", strange, "-o", out, env=environment)
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
+    assert b"o\\udcff: codebook.md, data.csv" in done.stdout
+    assert json.loads((out / "run.json").read_bytes())["spec"] == "\N{REPLACEMENT CHARACTER}.yaml"
+    check = shell('evosynth "$@"', "check", strange, env=environment)
+    assert check.returncode == 0
+    assert check.stdout.decode(encoding).startswith("Eine kleine Gr")
+    check = shell('evosynth "$@"', "check", strange, "--json", env=environment)
+    assert json.loads(check.stdout)["title"] == "Eine kleine Größe"
+    lines = shell('evosynth "$@"', "run", strange, "-o", out, "--force", "--json", env=environment)
+    assert json.loads(lines.stdout.splitlines()[-1])["folder"].endswith(
+        "/o\N{REPLACEMENT CHARACTER}"
+    )
 
 
 def test_the_same_seed_gives_the_same_bytes_for_any_number_of_workers(tmp_path):
@@ -132,31 +243,104 @@ def test_a_limit_writes_the_best_so_far_and_resuming_equals_an_uninterrupted_run
     assert "made with seed 1, not 2" in other.stderr
 
 
+def test_resuming_with_other_options_says_which_to_add(tmp_path, capsys):
+    spec, out = tmp_path / "spec.yaml", tmp_path / "out"
+    spec.write_bytes(FOUNDING[0].read_bytes())
+    run = ["run", str(spec), "-o", str(out), "--generations", "0", "--quiet"]
+    assert cli.main([*run, "--seed", "7", "--strategy", "classic"]) == 1
+    assert cli.main([*run, "--resume", "--seed", "7"]) == 2
+    assert capsys.readouterr().err == (
+        f"{out / 'checkpoint.npz'}: made with strategy classic, not exact; add --strategy classic\n"
+    )
+    assert cli.main([*run, "--resume"]) == 2
+    assert capsys.readouterr().err.endswith("; add --seed 7 --strategy classic\n")
+    spec.write_bytes(spec.read_bytes() + b"# changed\n")
+    assert cli.main([*run, "--resume", "--seed", "7", "--strategy", "classic"]) == 2
+    assert capsys.readouterr().err.endswith(
+        "made from another spec, or the spec has changed since; "
+        "start anew with --force instead of --resume\n"
+    )
+
+
 def test_nothing_to_resume_is_said(spec, tmp_path):
     done = evosynth("run", spec, "-o", tmp_path / "out", "--resume")
     assert done.returncode == 2
     assert "nothing to resume" in done.stderr
 
 
-@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
-def test_ctrl_c_writes_the_best_so_far(tmp_path):
-    command = [sys.executable, "-m", "evosynth", *map(str, classic("-o", tmp_path / "out"))]
-    command.remove("--quiet")
-    running = subprocess.Popen(
-        [*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+def started(*arguments):
+    """Start a command that Ctrl-C reaches, even if it does not reach the tests."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "evosynth", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+
+
+@posix
+@pytest.mark.parametrize("presses", [1, 1000])
+def test_ctrl_c_however_often_writes_the_best_so_far(presses, tmp_path):
+    out = tmp_path / "out"
+    running = started("run", FOUNDING[0], "--strategy", "classic", "--json", "-o", out)
     for line in running.stdout:
         if json.loads(line)["generation"] == 5:
             break
-    running.send_signal(signal.SIGINT)
     began = time.monotonic()
-    out, err = running.communicate(timeout=120)
+    while presses and running.poll() is None:
+        running.send_signal(signal.SIGINT)
+        presses -= 1
+        time.sleep(0.02)
+    stdout, stderr = running.communicate(timeout=120)
     assert time.monotonic() - began < 60
-    assert running.returncode == 1, err
-    done = json.loads(out.splitlines()[-1])
+    assert (running.returncode, stderr) == (1, "Stopping, writing the best so far…\n")
+    done = json.loads(stdout.splitlines()[-1])
     assert done["stopped"] == "interrupted"
-    assert len(pd.read_csv(tmp_path / "out" / "data.csv")) == 4027
-    assert (tmp_path / "out" / "checkpoint.npz").exists()
+    assert len(pd.read_csv(out / "data.csv")) == 4027
+    assert (out / "checkpoint.npz").exists()
+
+
+@pytest.fixture
+def press(monkeypatch):
+    """Press Ctrl-C when a part of the program is reached."""
+
+    def at(module, name):
+        real = getattr(module, name)
+
+        def pressed(*arguments, **options):
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+            return real(*arguments, **options)
+
+        monkeypatch.setattr(module, name, pressed)
+
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield at
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, earlier)
+
+
+def test_ctrl_c_before_there_is_a_candidate_ends_at_once(press, spec, tmp_path, capsys):
+    press(synthesis, "evolve")
+    assert cli.main(["run", str(spec), "-o", str(tmp_path / "out")]) == 130
+    assert capsys.readouterr().err == "Interrupted; nothing was written.\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_while_writing_does_not_stop_the_writing(press, spec, tmp_path, capsys):
+    press(write, "codebook")
+    assert cli.main(["run", str(spec), "-o", str(tmp_path / "out")]) == 0
+    assert "Written to" in capsys.readouterr().out
+    assert (tmp_path / "out" / "codebook.md").exists()
+
+
+def test_ctrl_c_ends_a_search_from_python_in_good_order(press, tmp_path):
+    seen = []
+    press(synthesis, "_progress")
+    found = synthesis.synthesize(load(FOUNDING[0]), strategy="classic", progress=seen.append)
+    assert (found.reason, len(seen)) == ("interrupted", 1)
 
 
 def test_schema_is_json(capsys):
@@ -181,3 +365,19 @@ def test_bad_options_exit_with_2(arguments, capsys):
         cli.main(arguments)
     assert error.value.code == 2
     assert "usage:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["many", "", "1.5.1", "nan"])
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--seed", "must be a whole number from 0 to 4294967295"),
+        ("--generations", "must be a whole number from 0 to 4294967295"),
+        ("--workers", "must be a whole number from 1 to 256"),
+        ("--time", "must be a number of seconds above 0"),
+    ],
+)
+def test_options_that_are_no_numbers_are_refused_plainly(option, text, message, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["run", "x.yaml", "-o", "y", option, text])
+    assert capsys.readouterr().err.endswith(f"argument {option}: {message}\n")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet
@@ -78,6 +81,26 @@ def test_a_file_in_the_place_of_the_folder_is_refused(result, tmp_path):
         result.save(tmp_path / "out", force=True)
 
 
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("file/sub", "sub: cannot be made: .*file is a file, not a folder"),
+        ("file/a/b", "b: cannot be made: .*file is a file, not a folder"),
+        ("dangling", "dangling: is a file, not a folder"),
+        ("x" * 300, "x: cannot be written: File name too long"),
+    ],
+)
+def test_a_folder_that_cannot_be_made_is_refused_before_the_search(path, message, tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    with pytest.raises(FolderError, match=message):
+        write.ready(tmp_path / path, force=True)
+
+
+def test_a_folder_may_have_the_longest_name(result, tmp_path):
+    assert result.save(tmp_path / ("x" * 255)).is_dir()
+
+
 def test_a_write_that_fails_leaves_nothing_behind(result, tmp_path, monkeypatch):
     first = result.save(tmp_path / "out")
     before = {file.name: file.read_bytes() for file in first.iterdir()}
@@ -133,3 +156,16 @@ def test_records_stand_in_no_particular_order(result):
     assert not data["AREA"].is_monotonic_increasing
     runs = (data["AREA"] != data["AREA"].shift()).sum()
     assert runs > 150  # sorted data have 3, shuffled ones about 260
+
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "quickstart.py"
+
+
+@pytest.mark.skipif(not EXAMPLE.exists(), reason="examples are not part of the package")
+def test_the_quickstart_can_be_run_again(tmp_path):
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, EXAMPLE], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "figures exact, written to cars" in done.stdout
