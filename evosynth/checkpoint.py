@@ -28,6 +28,7 @@ def save(path: Path, state: Evolution, spec: Spec, seed: int, strategy: str) -> 
         **_identity(spec, seed, strategy),
         "generation": state.generation,
         "stalled": state.stalled,
+        "idle": state.idle,
         "log": [dict(row) for row in state.log],
     }
     np.savez_compressed(
@@ -64,7 +65,7 @@ def load(folder: Path, spec: Spec, seed: int, strategy: str) -> Evolution:
     for row in about["log"]:
         log.record(**row)
     return Evolution(
-        everyone[:-1], everyone[-1], distance, about["generation"], about["stalled"], log
+        everyone[:-1], everyone[-1], distance, about["generation"], about["stalled"], about["idle"], log
     )
 
 

@@ -63,7 +63,7 @@ class Classic:
 
     def toolbox(self) -> base.Toolbox:
         """Register the operators with DEAP."""
-        return toolbox_of(self, tools.selBest)
+        return toolbox_of(self, tools.selBest, patient=False)
 
     def draw(self, rng: np.random.Generator) -> Candidate:
         """Draw every value uniformly."""

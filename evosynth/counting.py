@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema
 
-from evosynth.classes import Classes, classify
+from evosynth.classes import Classes, classify, separate
 from evosynth.condition import Condition, mask
 from evosynth.errors import Fault, Path, shown
 from evosynth.objective import CellTable, Output, Place, Plan, Share, Smooth
@@ -28,9 +30,38 @@ MAX_FILE_BYTES = 16 * 2**20
 TOTAL = "total"
 SUPPRESSED = frozenset({"suppressed", "*", "c", "x", ".."})
 STRUCTURAL = "structural"
+_DASHES = frozenset({"", "-", "--", "\u2212", "–", "—", "―", "…", "...", "."})
 
+T = TypeVar("T")
 Key: TypeAlias = tuple[str, ...]
 """One value of each variable of a table, or `TOTAL`."""
+
+
+class Written(NamedTuple):
+    """One cell of a table as it is written in a spec or a file."""
+
+    key: Key
+    form: str
+    text: str
+    path: Path
+
+
+Read: TypeAlias = tuple[list[T], list[Fault]]
+"""What was read, and what is wrong with it."""
+
+
+def per_schema(read: Callable[[Any, Schema], T]) -> Callable[[Any, Schema], T]:
+    """Let a method keep what it found for the schema that it was last asked about."""
+    name = f"_kept{read.__name__}"
+
+    @functools.wraps(read)
+    def ask(self: Any, schema: Schema) -> T:
+        kept: tuple[Schema, T] | None = self.__dict__.get(name)
+        if kept is None or kept[0] is not schema:
+            kept = self.__dict__[name] = schema, read(self, schema)
+        return kept[1]
+
+    return ask
 
 
 def _nest(value: Any) -> Any:
@@ -54,6 +85,14 @@ def as_list(value: Any) -> Any:
     return value
 
 
+Names: TypeAlias = Annotated[
+    tuple[str, ...],
+    BeforeValidator(as_list),
+    WithJsonSchema({"type": ["string", "array"], "items": {"type": "string"}}),
+]
+"""One name, or a list of names."""
+
+
 class Rounding(BaseModel):
     """Counts were rounded to multiples of a base."""
 
@@ -63,7 +102,7 @@ class Rounding(BaseModel):
     random: bool = False
 
     def interval(self, value: int) -> tuple[int, int]:
-        """Counts that may have been rounded to a value."""
+        """Find the counts that may have been rounded to a value."""
         reach = self.base - 1 if self.random else self.base // 2
         return max(0, value - reach), value + reach
 
@@ -73,8 +112,11 @@ def _rounding(value: Any) -> Any:
 
 
 def _interval(value: Any) -> Any:
-    if not isinstance(value, list) or len(value) != 2:
+    texts = value if isinstance(value, list) else []
+    if len(texts) != 2 or not all(isinstance(t, str) and t.isdecimal() for t in texts):
         raise ValueError("expected two whole numbers, [smallest, largest]")
+    if int(texts[0]) > int(texts[1]):
+        raise ValueError(f"{texts[0]} is larger than {texts[1]}; write [smallest, largest]")
     return value
 
 
@@ -116,11 +158,50 @@ class Tabled(Output):
         | None
     ) = Field(None, description="name of a CSV file beside the spec that holds the table")
 
-    def pasted(self) -> tuple[str, Pasted] | None:
-        """Return the key under which a table is given, and the table."""
-        if self.table is not None:
-            return "table", parse(self.table)
-        return None if self.file is None else ("file", parse_csv(self.file.text))
+    @abstractmethod
+    def _faults(self, schema: Schema) -> Iterator[Fault]:
+        """Find everything wrong with the figures."""
+
+    def faults(self, schema: Schema) -> Iterator[Fault]:
+        """Everything wrong with this output; what is wrong in a file names its line there."""
+        if self.table is not None and self.file is not None:
+            yield Fault(("file",), "give either table or file, not both")
+            return
+        for fault in self._faults(schema):
+            if self.file is not None and fault.path[:1] == ("file",) and len(fault.path) > 1:
+                message = f"{self.file.name}, line {int(fault.path[1]) + 1}: {fault.message}"
+                fault = replace(fault, path=("file",), message=message)
+            yield fault
+
+    def read_table(self, read: Callable[[Pasted, str], Read[T]], *stubs: int) -> Read[T]:
+        """Read the table, with as many columns of labels as leave the fewest faults.
+
+        ``read`` is told whether it reads `table` or `file`; it may put a label of the header in
+        place of the line in the path of a fault.
+        """
+        if self.table is None and self.file is None:
+            return [], []
+        key, text = ("table", self.table) if self.file is None else ("file", self.file.text)
+        best: Read[T] | None = None
+        for count in (None, *stubs):
+            table = parse(text or "", count) if key == "table" else parse_csv(text or "", count)
+            found, faults = read(table, key)
+            if best is None or len(faults) < len(best[1]):
+                best = found, [_at_label(fault, text or "", table) for fault in faults]
+            if not faults:
+                break
+        assert best is not None
+        return best
+
+
+def _at_label(fault: Fault, text: str, table: Pasted) -> Fault:
+    """Put the line of a label of the header in its place."""
+    label = fault.path[-1]
+    if isinstance(label, int):
+        return fault
+    above = text.splitlines()[: table.rows[0].line if table.rows else None]
+    lines = [number for number, line in enumerate(above) if label in line]
+    return replace(fault, path=(*fault.path[:-1], lines[-1] if lines else 0))
 
 
 class Counted(Tabled):
@@ -136,6 +217,7 @@ class Counted(Tabled):
     def count(self, text: str) -> Published:
         """Read a count; raise ``ValueError`` with a remedy."""
         plain = text.strip()
+        _refuse_dash(plain)
         if plain.casefold() in SUPPRESSED:
             return Within(plain, *self.suppressed)
         if plain.casefold() == STRUCTURAL:
@@ -160,6 +242,7 @@ class Counted(Tabled):
     def share(self, text: str, scale: float) -> Published:
         """Read a share of records, a proportion or a percentage; raise ``ValueError``."""
         plain = text.strip().removesuffix("%").rstrip() if scale == 100 else text.strip()
+        _refuse_dash(plain)
         if plain.casefold() in SUPPRESSED:
             return Within(plain, 0, scale)
         if plain.casefold() == STRUCTURAL:
@@ -169,6 +252,40 @@ class Counted(Tabled):
             what = "a percentage" if scale == 100 else "a proportion"
             raise ValueError(f"{found} is not {what}; it must lie between 0 and {scale:g}")
         return found
+
+    def publish(self, texts: Iterable[Written], forms: Sequence[str]) -> Read[Entry]:
+        """Read counts and shares; equal cells count once, and cells given twice must be equal."""
+        found: dict[tuple[Key, str], Entry] = {}
+        faults = []
+        for key, form, text, path in texts:
+            if form not in forms:
+                message = f"{form.replace('_', ' ')} cannot stand here; say what it is under shows"
+                faults.append(Fault(path, message))
+                continue
+            try:
+                read = self.count(text) if form == "counts" else self.share(text, scale_of(form))
+            except ValueError as error:
+                faults.append(Fault(path, str(error)))
+                continue
+            before = found.setdefault((key, form), Entry(key, form, read, path))
+            if before.published != read:
+                cell = shown(", ".join(key))
+                message = f"{cell} is {read} here, but {before.published} before; keep one of them"
+                faults.append(Fault(path, message))
+        return list(found.values()), faults
+
+
+def _refuse_dash(text: str) -> None:
+    if text in _DASHES:
+        raise ValueError(
+            f"{text!r} may mean none or not shown; write 0, structural or suppressed, "
+            "or leave the cell empty"
+        )
+
+
+def scale_of(form: str) -> float:
+    """Return what the shares of a whole add up to."""
+    return 100.0 if form.endswith("percentages") else 1.0
 
 
 def count_bounds(published: Published, records: int) -> tuple[int, int]:
@@ -206,14 +323,18 @@ class Layout:
     shares: list[Share] = field(default_factory=list)
     _known: dict[object, int] = field(default_factory=dict)
 
-    def place(self, groups: Mapping[str, IntArray], cell: Sequence[int]) -> Place:
-        """Find the cell of some groups of levels; the table is made when it is first needed."""
+    def table(self, groups: Mapping[str, IntArray]) -> int:
+        """Find the table of some groups of levels; it is made when it is first needed."""
         key = tuple((name, group.tobytes()) for name, group in groups.items())
         if key not in self._known:
             self._known[key] = len(self.tables)
             self.classes.append(classify(self.schema, groups, self.where))
             self.tables.append(CellTable.free(self.classes[-1].grid, self.schema.records))
-        table = self._known[key]
+        return self._known[key]
+
+    def place(self, groups: Mapping[str, IntArray], cell: Sequence[int]) -> Place:
+        """Find a cell of the table of some groups of levels."""
+        table = self.table(groups)
         return table, self.classes[table].cell(cell)
 
     def bound(self, place: Place, low: int, high: int) -> None:
@@ -272,9 +393,9 @@ class Layout:
             for place, low, high in zip(cells, *bounds(total), strict=True):
                 self.bound(place, low, high)
             return
-        low = tuple(cut.low[part] for part in parts)
-        high = tuple(cut.high[part] for part in parts)
-        self.shares.append(Share(of, tuple(cells), low, high, bounds))
+        least = tuple(cut.low[part] for part in parts)
+        most = tuple(cut.high[part] for part in parts)
+        self.shares.append(Share(of, tuple(cells), least, most, bounds))
 
     def plan(self, counted: Iterable[tuple[Place, ...]], smooth: Iterable[Smooth] = ()) -> Plan:
         """Return what was laid out."""
@@ -292,107 +413,118 @@ class Entry:
 
 
 def unfold(
-    tree: Any, names: Sequence[str], schema: Schema, path: Path, partial: bool = False
-) -> tuple[list[tuple[Key, str, Path]], list[Fault]]:
+    tree: Any,
+    names: Sequence[str],
+    schema: Schema,
+    form: str,
+    where: Condition | None,
+    partial: bool = False,
+) -> Read[Written]:
     """Unfold nested cells into the text of each, by the values of the variables.
 
     A mapping may hold the key ``total`` besides values; a list may be one longer than there are
-    values, its last entry being the total.
+    values, its last entry being the total. Values that the subpopulation excludes, and any if
+    ``partial``, may be left out of a mapping.
     """
-    cells: list[tuple[Key, str, Path]] = []
+    cells: list[Written] = []
     faults: list[Fault] = []
+    admitted = {} if where is None else separate(where, schema)
 
-    def visit(node: Any, key: Key, where: Path) -> None:
+    def visit(node: Any, key: Key, path: Path) -> None:
         if len(key) == len(names):
             if node is None:
                 message = "nothing is given here; a cell that is not shown is `suppressed`"
-                faults.append(Fault(where, message))
+                faults.append(Fault(path, message))
             elif not isinstance(node, str):
-                faults.append(Fault(where, "expected a single text or number"))
+                faults.append(Fault(path, "expected a single text or number"))
             else:
-                cells.append((key, node, where))
+                cells.append(Written(key, form, node, path))
             return
         variable = schema[names[len(key)]]
         values = variable.texts[: variable.valid]
         if isinstance(node, list):
-            named = [*values, TOTAL] if len(node) == len(values) + 1 else list(values)
+            named = [*values, TOTAL][: max(len(node), len(values))]
             if len(node) != len(named):
                 listed = f" ({', '.join(values)})" if len(values) <= 12 else ""
                 expected = f"{len(values):,} values{listed}"
                 message = f"{len(node)} cells, but {variable.name!r} has {expected}"
-                faults.append(Fault(where, message))
+                faults.append(Fault(path, message))
                 return
             for position, (value, below) in enumerate(zip(named, node, strict=True)):
-                visit(below, (*key, value), (*where, position))
+                visit(below, (*key, value), (*path, position))
         elif isinstance(node, Mapping):
             for value, below in node.items():
-                if value in values or value == TOTAL:
-                    visit(below, (*key, value), (*where, value))
+                if variable.levels.get(value, variable.valid) < variable.valid or value == TOTAL:
+                    visit(below, (*key, value), (*path, value))
                 else:
                     hint = variable.hint(str(value))
-                    message = f"{variable.name!r} has no value {value!r}{hint}"
-                    faults.append(Fault((*where, value), message))
-            for value in values:
-                if value not in node and not partial and set(node) != {TOTAL}:
+                    message = f"{variable.name!r} has no value {shown(str(value))!r}{hint}"
+                    faults.append(Fault((*path, value), message))
+            if partial or set(node) == {TOTAL}:
+                return
+            needed = admitted.get(variable.name, np.ones(variable.size, dtype=bool))
+            for level, value in enumerate(values):
+                if value not in node and needed[level]:
                     message = f"no cells for {variable.name}={value}; a table lists every value"
-                    faults.append(Fault(where, message))
+                    faults.append(Fault(path, message))
         else:
-            faults.append(Fault(where, f"expected one number for each value of {variable.name!r}"))
+            faults.append(Fault(path, f"expected one number for each value of {variable.name!r}"))
 
-    visit(tree, (), path)
+    visit(tree, (), (form,))
     return cells, faults
+
+
+def _shared(members: Sequence[Entry]) -> Path:
+    """Return the place that holds all of some cells."""
+    first, *others = [entry.path for entry in members]
+    end = len(first)
+    while any(path[:end] != first[:end] for path in others):
+        end -= 1
+    return first[:end]
 
 
 def count_sum_faults(members: list[Entry], records: int, complete: bool = True) -> Iterator[Fault]:
     """Find counts that do not sum to the number of records."""
     ends = [count_bounds(entry.published, records) for entry in members]
+    large = [entry for entry, end in zip(members, ends, strict=True) if end[0] > records]
+    for entry in large:
+        message = f"{entry.published} is more than all {records} records"
+        yield Fault(entry.path, message, clash=True)
     low, high = sum(end[0] for end in ends), sum(end[1] for end in ends)
-    if low > records or (complete and high < records):
+    if not large and (low > records or (complete and high < records)):
         gap = f"{low - records} too many" if low > records else f"{records - high} missing"
         total = f"{low}" if low == high else f"{low} to {high}"
         message = f"the cells sum to {total}, but records is {records} ({gap})"
-        yield Fault(members[0].path[:1], message, clash=True)
+        yield Fault(_shared(members), message, clash=True)
 
 
 def share_sum_faults(
-    members: list[Entry], scale: float, total: int | None, complete: bool = True
+    members: list[Entry], total: int | None, complete: bool = True, of: str = ""
 ) -> Iterator[Fault]:
     """Find shares that no count has, and shares that do not sum to the whole."""
     if not members:
         return
-    where = members[0].path[:-1]
-    if total is not None:
-        impossible = False
-        for entry in members:
-            low, high = share_bounds(entry.published, total, scale)
-            if low > high:
-                impossible = True
-                message = (
-                    f"no number of records out of {total} has a share that prints as "
-                    f"{entry.published}"
-                )
-                yield Fault(entry.path, message, clash=True)
-        if impossible:
-            return
-    printed = [entry.published for entry in members if isinstance(entry.published, Printed)]
-    if len(printed) < len(members):
-        return
-    summed = sum(p.value for p in printed)
-    slack = sum(p.half_width for p in printed)
-    what = "percentages" if scale == 100 else "proportions"
-    if summed > scale + slack + 1e-9 or (complete and summed < scale - slack - 1e-9):
+    scale = scale_of(members[0].form)
+    ends = [] if total is None else [share_bounds(e.published, total, scale) for e in members]
+    impossible = [e for e, end in zip(members, ends, strict=False) if end[0] > end[1]]
+    for entry in impossible:
         message = (
-            f"the {what} sum to {summed:.6g}, which is not {scale:g} within their rounding "
-            f"(±{slack:.2g})"
+            f"no number of records out of {total} has a share that prints as {entry.published}"
         )
-        yield Fault(where, message, clash=True)
-    elif total is not None:
-        ends = [share_bounds(p, total, scale) for p in printed]
-        low, high = sum(end[0] for end in ends), sum(end[1] for end in ends)
-        if low > total or (complete and high < total):
-            makes = f"{low} records at least" if low > total else f"{high} records at most"
-            message = f"the {what} sum to {summed:.6g}, which makes {makes}, but there are {total}"
-            yield Fault(where, message, clash=True)
+        yield Fault(entry.path, message, clash=True)
+    if impossible or not all(isinstance(entry.published, Printed) for entry in members):
+        return
+    summed = sum(entry.published.value for entry in members)
+    slack = sum(entry.published.half_width for entry in members)
+    what = f"the {'percentages' if scale == 100 else 'proportions'}{of} sum to {summed:.6g}"
+    low, high = sum(end[0] for end in ends), sum(end[1] for end in ends)
+    if summed > scale + slack + 1e-9 or (complete and summed < scale - slack - 1e-9):
+        message = f"{what}, which is not {scale:g} within their rounding (±{slack:.2g})"
+        yield Fault(_shared(members), message, clash=True)
+    elif total is not None and (low > total or (complete and high < total)):
+        makes = f"{low} records at least" if low > total else f"{high} records at most"
+        message = f"{what}, which makes {makes}, but there are {total}"
+        yield Fault(_shared(members), message, clash=True)
 
 
 def population(
@@ -402,7 +534,7 @@ def population(
     where: Condition | None,
     schema: Schema,
 ) -> tuple[pd.DataFrame, FloatArray]:
-    """Records of a subpopulation in which none of some variables is missing, with pandas."""
+    """Select the records of a subpopulation that miss none of some variables, with pandas."""
     kept = np.ones(len(frame), dtype=bool) if where is None else mask(where, frame, schema)
     for name in names:
         kept = kept & valid(frame, name, schema)

@@ -28,6 +28,12 @@ _STREAM = 1
 """Marks the random numbers of the loop; a last part other than 0 keeps streams apart."""
 
 
+_FIRST = 2
+"""Candidates drawn before others: tables alone are often exact at once."""
+_PATIENCE = 60
+"""Generations without a better candidate to hand over after which a search ends."""
+
+
 class Loss(base.Fitness):  # type: ignore[misc]
     """One number, the smaller the better."""
 
@@ -77,6 +83,8 @@ class Evolution:
     generation: int = 0
     stalled: int = 0
     """Generations since the population last improved."""
+    idle: int = 0
+    """Generations since the best last improved."""
     log: tools.Logbook = field(default_factory=tools.Logbook)
 
     @property
@@ -109,9 +117,14 @@ def evolve(
     with ThreadPoolExecutor(limits.workers) as pool:
         spread = pool.map if limits.workers > 1 else map
         if state is None:
-            drawn = spread(lambda i: _judged(toolbox, toolbox.draw(generator(0, i))), range(size))
-            population = toolbox.survive(list(drawn), size)
-            state = Evolution(population, population[0], toolbox.appraise(population[0]))
+            drawn: list[Candidate] = []
+            for part in (range(min(_FIRST, size)), range(_FIRST, size)):
+                drawn += spread(lambda i: _judged(toolbox, toolbox.draw(generator(0, i))), part)
+                population = toolbox.survive(drawn, size)
+                state = Evolution(population, population[0], toolbox.appraise(population[0]))
+                if state.exact.all():
+                    break
+            assert state is not None
             _finish(toolbox, state, generator(0, size))
         last = state.generation + limits.generations
         while True:
@@ -122,6 +135,8 @@ def evolve(
                 return state, "interrupted"
             if state.generation >= last:
                 return state, "generation limit"
+            if toolbox.patient and state.idle >= _PATIENCE:
+                return state, "no further progress"
             if limits.seconds is not None and time.monotonic() - begun >= limits.seconds:
                 return state, "time limit"
             state.generation += 1
@@ -150,8 +165,9 @@ def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -
     """Polish, keep the outcome if it is the first in rank so far, and log the generation."""
     contender = _judged(toolbox, toolbox.finish(state.population, rng))
     distance = toolbox.appraise(contender)
+    state.idle += 1
     if toolbox.rank(contender, distance) < toolbox.rank(state.best, state.distance):
-        state.best, state.distance = contender, distance
+        state.best, state.distance, state.idle = contender, distance, 0
     worst = float(np.abs(state.distance).max(initial=0.0))
     state.log.record(
         generation=state.generation,
@@ -163,9 +179,12 @@ def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -
     )
 
 
-def toolbox_of(strategy: object, survive: Callable[..., list[Candidate]]) -> base.Toolbox:
-    """Register a strategy's operators with DEAP."""
+def toolbox_of(
+    strategy: object, survive: Callable[..., list[Candidate]], patient: bool = True
+) -> base.Toolbox:
+    """Register a strategy's operators with DEAP; ``patient``: end it when it gets nowhere."""
     toolbox = base.Toolbox()
+    toolbox.patient = patient
     toolbox.register("select", tournament)
     toolbox.register("survive", survive)
     for name in ("draw", "mate", "mutate", "evaluate", "finish", "appraise", "rank", "alike"):

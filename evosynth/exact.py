@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from deap import base
 
+from evosynth.dense import place
 from evosynth.evolve import Candidate, keep_best, toolbox_of
 from evosynth.kernels.cells import count_cells, sum_rows, violation
 from evosynth.kernels.moves import accept_moves
@@ -20,6 +22,10 @@ from evosynth.start import Source, prepare
 
 POPULATION = 24
 _LEAST_POPULATION = 4
+_DENSE_POPULATION = 2
+_DENSE_TABLES = 6
+_DENSE_CELLS = 150
+"""Tables, and exactly published cells of them, from which records are placed."""
 _MOST_BYTES = 2**30
 """Memory for the candidates of one generation and their children."""
 GENERATIONS = 300
@@ -28,7 +34,7 @@ _STREAM = 2
 """Marks the random numbers of the start."""
 _BURST = 4096
 """Micro-mutations proposed at a time."""
-_BURSTS = 32
+_BURSTS = 16
 _WORTHWHILE = 0.02
 """Share of accepted micro-mutations that makes another burst worthwhile."""
 _HEAT = 0.02
@@ -39,6 +45,18 @@ _NEAR = 1e-3
 """Squared statistical distance per figure below which polishing is worth trying."""
 
 
+def _overlapping(problem: Problem) -> bool:
+    """Whether many exact tables share variables, so that moves that keep all are rare."""
+    tables = exact = 0
+    for table in problem.binding:
+        here = problem.slice(int(table))
+        fixed = int((problem.low[here] == problem.high[here]).sum())
+        if len(problem.grids[table].columns) > 1 and 2 * fixed > problem.grids[table].size:
+            tables += 1
+            exact += fixed
+    return tables >= _DENSE_TABLES and exact >= _DENSE_CELLS
+
+
 @dataclass
 class Exact:
     """The operators of the default strategy."""
@@ -46,16 +64,28 @@ class Exact:
     problem: Problem
     space: Space
     source: Source
+    dense: bool
+    """Whether tables overlap so much that records are placed variable by variable."""
+    stop: Callable[[], bool]
+    """Asked now and then whether to stop."""
 
     @classmethod
-    def of(cls, problem: Problem, start: str, seed: int) -> Exact:
+    def of(
+        cls, problem: Problem, start: str, seed: int, stop: Callable[[], bool] = lambda: False
+    ) -> Exact:
         """Choose how to hold candidates and prepare what they are drawn from."""
-        space: Space = Types(problem) if few_types(problem) else Records(problem)
-        return cls(problem, space, prepare(space, start, np.random.default_rng((seed, _STREAM))))
+        dense = start == "calibrated" and _overlapping(problem)
+        few = few_types(problem) and not dense
+        space: Space = Types(problem) if few else Records(problem)
+        fitted = not dense or bool(problem.size or problem.shares)
+        source = prepare(space, start, fitted, np.random.default_rng((seed, _STREAM)))
+        return cls(problem, space, source, dense, stop)
 
     @property
     def population(self) -> int:
-        """Number of candidates: as usual, or as many as fit into memory."""
+        """Number of candidates: as usual, or few where each takes long or much memory."""
+        if self.dense:
+            return _DENSE_POPULATION
         fit = _MOST_BYTES // (2 * self.space.bytes)
         return max(_LEAST_POPULATION, min(POPULATION, fit))
 
@@ -64,8 +94,22 @@ class Exact:
         return toolbox_of(self, keep_best)
 
     def draw(self, rng: np.random.Generator) -> Candidate:
-        """Draw a candidate from the start distribution."""
-        return self.candidate(self.source.draw(rng))
+        """Draw a candidate from the start distribution, or place its records table by table."""
+        if not self.dense:
+            return self.candidate(self.source.draw(rng))
+        problem = self.problem
+        slices = [problem.slice(int(table)) for table in problem.binding]
+        return self.candidate(
+            place(
+                problem.schema.sizes,
+                problem.schema.records,
+                [problem.grids[table] for table in problem.binding],
+                [problem.low[here] for here in slices],
+                [problem.high[here] for here in slices],
+                rng,
+                stop=self.stop,
+            ).astype(problem.schema.dtype)
+        )
 
     def candidate(self, payload: Payload) -> Candidate:
         """Sum up a dataset."""
@@ -89,7 +133,7 @@ class Exact:
 
         They grow larger and hotter the longer the population does not improve.
         """
-        size = _BURST << min(stalled, 3)
+        size = _BURST << min(stalled, 2)
         heat = _HEAT * min(stalled, 10)
         compass = self.source.compass
         for _ in range(_BURSTS):
@@ -128,10 +172,12 @@ class Exact:
         for candidate in population[:_POLISHED]:
             wrong = violation(candidate.cells, self.problem.low, self.problem.high)
             distance = float(candidate.residual @ candidate.residual)
+            if not self.problem.size:
+                break
             near = self.problem.curved or distance <= _NEAR * len(candidate.residual)
             if wrong or not near:
                 continue
-            found = self.candidate(polish(self.space, candidate.payload, rng, _ROUNDS))
+            found = self.candidate(polish(self.space, candidate.payload, rng, _ROUNDS, self.stop))
             reached = self.rank(found, self.appraise(found))
             if reached < rank:
                 best, rank = found, reached

@@ -79,7 +79,10 @@ def _join(one: IntArray, two: IntArray) -> IntArray:
 
 
 def tighten(grids: tuple[Grid, ...], bounds: list[tuple[IntArray, IntArray]], records: int) -> None:
-    """Narrow the bounds of tables, in place, by those of coarser and finer ones."""
+    """Narrow the bounds of tables, in place, by those of coarser and finer ones.
+
+    Where they contradict each other, narrowing ends before it does harm.
+    """
     pairs = []
     for one, two in combinations(range(len(grids)), 2):
         if grids[one].size >= grids[two].size:
@@ -109,14 +112,18 @@ def _exchange(
 ) -> bool:
     """Narrow fine cells by the coarse cells that they make up, and the reverse."""
     least, most = _sums(part, low, high, len(above), records)
-    changed = bool((least > above).any() or (most < below).any())
-    np.maximum(above, least, out=above)
-    np.minimum(below, most, out=below)
+    changed = _narrow(above, below, least, most)
     lowest = np.bincount(part, low, len(above)).astype(np.int64)
     highest = np.bincount(part, high, len(above)).astype(np.int64)
     floor = above[part] - (highest[part] - high)
     roof = below[part] - (lowest[part] - low)
-    changed |= bool((floor > low).any() or (roof < high).any())
-    np.maximum(low, floor, out=low)
-    np.minimum(high, roof, out=high)
+    return _narrow(low, high, floor, roof) or changed
+
+
+def _narrow(low: IntArray, high: IntArray, least: IntArray, most: IntArray) -> bool:
+    """Narrow intervals where that leaves something of them; tell whether any changed."""
+    new_low, new_high = np.maximum(low, least), np.minimum(high, most)
+    sound = new_low <= new_high
+    changed = bool((sound & ((new_low > low) | (new_high < high))).any())
+    low[sound], high[sound] = new_low[sound], new_high[sound]
     return changed

@@ -45,7 +45,13 @@ _TURNS = 8
 """Rounds by variable for each round of all variables at once."""
 
 
-def polish(space: Space, payload: Payload, rng: np.random.Generator, rounds: int) -> Payload:
+def polish(
+    space: Space,
+    payload: Payload,
+    rng: np.random.Generator,
+    rounds: int,
+    stop: Callable[[], bool] = lambda: False,
+) -> Payload:
     """Try to land a candidate whose tables are exact; return the best that was seen."""
     best, least = payload, _loss(space, payload)
     divided = _divided(space, payload, rng)
@@ -57,7 +63,7 @@ def polish(space: Space, payload: Payload, rng: np.random.Generator, rounds: int
             loss = _loss(space, found)
             if loss < least:
                 best, least = found, loss
-            if least == 0.0:
+            if least == 0.0 or stop():
                 return best
         stalled = 0 if least < before else stalled + 1
         if stalled == _HOPELESS:

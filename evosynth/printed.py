@@ -15,7 +15,7 @@ from evosynth.errors import shown
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?", re.ASCII)
 _LONGEST = 40
 _HALFWAY = 1e-12
-_BOUND = re.compile(r"(<|<=|≤|>|>=|≥)\s*(\S+)")
+_BOUND = re.compile(r"(<=|<|≤|>=|>|≥)\s*(\S+)")
 
 
 def half_units(distance: float) -> str:

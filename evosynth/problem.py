@@ -111,6 +111,10 @@ class Problem:
             int(self.first_cell[table]), int(self.first_cell[table]) + self.grids[table].size
         )
 
+    def table(self, cell: int) -> int:
+        """Find the table that a flat cell belongs to."""
+        return int(np.searchsorted(self.first_cell, cell, "right")) - 1
+
     @cached_property
     def binding(self) -> IntArray:
         """Tables that say more than the margins of other tables do."""

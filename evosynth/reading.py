@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from evosynth.counting import TOTAL, Key
-from evosynth.errors import Fault, shown, suggest
+from evosynth.counting import TOTAL, Key, Read, Written
+from evosynth.errors import Fault, Path, shown, suggest
 from evosynth.pasted import Pasted, Row, match
 from evosynth.schema import MISSING, Schema, Variable
 
@@ -16,36 +16,36 @@ VALID = "valid"
 Options: TypeAlias = dict[str, Sequence[str]]
 """What may stand in a table, with its labels."""
 
-_TOTALS = (
-    "all",
-    "sum",
-    "overall",
-    "totals",
-    "row total",
-    "column total",
-    "grand total",
-    "everyone",
-)
 _WORDS: Options = {
-    TOTAL: _TOTALS,
-    MISSING: ("system missing", "not stated", "total missing"),
+    TOTAL: (
+        *("all", "sum", "overall", "totals", "everyone"),
+        *("row total", "column total", "grand total"),
+    ),
+    MISSING: ("system", "system missing", "not stated", "total missing"),
     VALID: ("valid total", "total valid"),
 }
-_NONE = frozenset({"", "-", "--", "–", "—", "―", "…", "...", "."})
+_TOTAL: Options = {TOTAL: _WORDS[TOTAL]}
+_PASSED_OVER = "cumulative"
+_FORMS: Options = {
+    "counts": ("n", "count", "freq", "freq.", "frequency", "number", "no.", "records"),
+    "proportions": ("proportion", "prop.", "share"),
+    "percentages": ("%", "percent", "per cent", "percentage", "pct", "% of total"),
+    "valid_percentages": ("valid percent", "valid %", "valid percentage"),
+    "row_percentages": ("row %", "row percent", "row percentage", "% of row"),
+    "column_percentages": ("column %", "col %", "column percent", "column percentage"),
+    "row_proportions": ("row proportion",),
+    "column_proportions": ("column proportion",),
+    _PASSED_OVER: ("cum", "cum %", "cum. %", "cumulative percent", "cumulative %", "cum. percent"),
+}
+_NONE = frozenset({"", "-", "--", "\u2212", "–", "—", "―", "…", "...", "."})
 _NUMBERED = re.compile(r"\(?\d+[.)]?\s+")
 
 STATISTICS: Options = {
     "n": ("obs", "observations", "count", "no.", "number", "valid n", "frequency"),
     "mean": ("average", "m", "x̄"),
     "sd": (
-        "std",
-        "std dev",
-        "std. dev.",
-        "std.dev",
-        "st. dev.",
+        *("std", "std dev", "std. dev.", "std.dev", "st. dev.", "s.d.", "stdev"),
         "standard deviation",
-        "s.d.",
-        "stdev",
     ),
     "variance": ("var",),
     "standard_error": ("se", "std. error", "std. err.", "standard error", "s.e.", "sem"),
@@ -58,166 +58,253 @@ STATISTICS: Options = {
     "kurtosis": ("kurt",),
     "quantile 25": ("p25", "q1", "25%", "1st qu.", "lower quartile", "25th percentile"),
     "quantile 75": ("p75", "q3", "75%", "3rd qu.", "upper quartile", "75th percentile"),
-    "quantile 5": ("p5", "5%", "5th percentile"),
-    "quantile 10": ("p10", "10%", "10th percentile"),
-    "quantile 90": ("p90", "90%", "90th percentile"),
-    "quantile 95": ("p95", "95%", "95th percentile"),
-    "quantile 99": ("p99", "99%", "99th percentile"),
     "quantile 1": ("p1", "1%", "1st percentile"),
+    **{f"quantile {q}": (f"p{q}", f"{q}%", f"{q}th percentile") for q in (5, 10, 90, 95, 99)},
 }
 
 
-def values_of(variable: Variable, *extra: str) -> Options:
+class Labels:
     """Values of a variable by code and label, and words that may stand beside them."""
-    labels = variable.labels or ("",) * variable.size
-    found: Options = {text: (label,) for text, label in zip(variable.texts, labels, strict=True)}
-    for word in extra:
-        found.setdefault(word, _WORDS[word])
-    return found
+
+    def __init__(self, variable: Variable, *words: str, missing: bool = False) -> None:
+        self.variable = variable
+        size = variable.size if missing else variable.valid
+        labels = variable.labels or ("",) * variable.size
+        pairs = zip(variable.texts[:size], labels[:size], strict=True)
+        self.options: Options = {text: (label,) for text, label in pairs}
+        for word in words:
+            self.options.setdefault(word, _WORDS[word])
+        named: dict[str, set[str]] = {}
+        for code, names in self.options.items():
+            for name in names:
+                named.setdefault(name.casefold(), set()).add(code)
+        once = {name: codes.pop() for name, codes in named.items() if name and len(codes) == 1}
+        self._found: dict[str, str | None] = {**once, **{code: code for code in self.options}}
+
+    def find(self, label: str) -> str | None:
+        """Find the value that a label means."""
+        for text in (label, label.casefold()):
+            if text in self._found:
+                return self._found[text]
+        self._found[label] = match(label, self.options)
+        return self._found[label]
+
+    def unknown(self, label: str) -> str:
+        """Say that a label means none of the values."""
+        variable = self.variable
+        if match(label, Labels(variable, missing=True).options) is not None:
+            return f"{shown(label)!r} is a missing value, which is not counted here; remove it"
+        known = [*variable.texts, *(variable.labels or ())]
+        hint = suggest(label, known)
+        return f"{shown(label)!r} is neither a value of {variable.name!r} nor a total{hint}"
 
 
-def _fault(line: int, message: str) -> Fault:
-    return Fault((line,), message)
+def _unread(table: Pasted, where: str) -> list[Fault]:
+    """Report the lines that could not be read at all."""
+    return [Fault((where, item.line), item.message) for item in table.faults]
 
 
-def unread(table: Pasted) -> list[Fault]:
-    """Lines that could not be read at all."""
-    return [_fault(item.line, item.message) for item in table.faults]
-
-
-def _unknown(label: str, variable: Variable) -> str:
-    known = [*variable.texts, *(variable.labels or ())]
-    return f"{shown(label)!r} is neither a value of {variable.name!r} nor a total{suggest(label, known)}"
+def _named(label: str, names: Iterable[str], schema: Schema) -> str | None:
+    """Find the variable that a label means."""
+    return match(label, {name: (schema[name].label,) for name in names})
 
 
 def read_cells(
-    table: Pasted, rows: Sequence[str], column: str, schema: Schema, shows: Sequence[str]
-) -> tuple[list[tuple[Key, str, str, int]], list[Fault]]:
-    """Read a cross-tabulation: value of each row variable and of the column variable, form, text."""
-    faults = unread(table)
-    found: list[tuple[Key, str, str, int]] = []
-    names = [*rows, column]
-    long = [match(label, {name: (schema[name].label,) for name in names}) for label in table.corner]
-    if len(names) > len(rows) and sorted(filter(None, long)) == sorted(names):
-        return _read_long(table, [str(name) for name in long if name], names, schema, shows)
-    variable = schema[column]
-    heads, forms = _columns(table, variable, shows, faults)
+    table: Pasted,
+    where: str,
+    rows: Sequence[str],
+    column: str,
+    schema: Schema,
+    shows: Sequence[str],
+) -> Read[Written]:
+    """Read a cross-tabulation; ``shows``: what its cells are, unless its labels tell."""
+    faults = _unread(table, where)
+    found: list[Written] = []
+    if not table.rows:
+        return found, faults
+    named = [_named(label, [*rows, column], schema) for label in table.corner]
+    order = [name for name in named if name is not None]
+    if sorted(order) == sorted([*rows, column]):
+        return _read_long(table, where, order, [*rows, column], schema, shows)
+    stubs = [Labels(schema[name], TOTAL) for name in rows]
+    columns = _columns(table, where, Labels(schema[column], TOTAL), shows, faults)
     for row in table.rows:
-        key = _stub(row, [schema[name] for name in rows], faults)
+        form, parts = _row_form(row, rows, column, schema)
+        key = _key(parts, stubs, (where, row.line), faults)
         if key is None:
             continue
-        if len(row.cells) > len(heads):
-            message = f"{len(row.cells)} cells, but {len(heads)} columns are known"
-            faults.append(_fault(row.line, message))
+        if len(row.cells) > len(columns):
+            message = f"{len(row.cells)} cells, but {len(columns)} columns are known"
+            faults.append(Fault((where, row.line), message))
             continue
-        for head, form_of, cell in zip(heads, forms, row.cells, strict=False):
-            if head is None or not cell:
+        for (value, forms), cell in zip(columns, row.cells, strict=False):
+            if value is None:
                 continue
-            if len(cell) > len(form_of):
-                message = (
-                    f"{' '.join(cell)!r} holds {len(cell)} numbers; say under shows what they are"
-                )
-                faults.append(_fault(row.line, message))
+            forms = (form,) if form else forms
+            if len(cell) > len(forms):
+                texts = shown(" ".join(cell))
+                message = f"{texts!r} holds {len(cell)} numbers; say under shows what they are"
+                faults.append(Fault((where, row.line), message))
                 continue
-            for form, text in zip(form_of, cell, strict=False):
-                found.append(((*key, head), form, text, row.line))
+            for one, text in zip(forms, cell, strict=False):
+                found.append(Written((*key, value), one, text, (where, row.line)))
     return found, faults
 
 
 def _columns(
-    table: Pasted, variable: Variable, shows: Sequence[str], faults: list[Fault]
-) -> tuple[list[str | None], list[Sequence[str]]]:
+    table: Pasted, where: str, labels: Labels, shows: Sequence[str], faults: list[Fault]
+) -> list[tuple[str | None, tuple[str, ...]]]:
     """Value of the column variable, and the forms, that stand in each column."""
-    widest = max((len(row.cells) for row in table.rows), default=0)
-    options = values_of(variable, TOTAL)
-    values = list(variable.texts[: variable.valid])
-    several = len(shows) > 1 and all(len(c) <= 1 for row in table.rows for c in row.cells)
-    labels = table.header
-    if several and table.spanners:
-        labels = table.spanners[-1]
-    if not labels:
-        heads: list[str | None] = [*values, TOTAL][: max(widest, len(values))]
-        if widest not in {len(values), len(values) + 1} and not several:
-            faults.append(
-                _fault(
-                    0, f"{widest} columns without a header, but {variable.name!r} has {len(values)}"
-                )
-            )
-        if several:
-            heads = [head for head in heads for _ in shows]
+    plain = tuple(shows) or ("counts",)
+    single = len(plain) > 1 and all(len(cell) < 2 for row in table.rows for cell in row.cells)
+    each = len(plain) if single else 1
+    if not table.header:
+        values = labels.variable.texts[: labels.variable.valid]
+        size = max((len(row.cells) for row in table.rows), default=0)
+        if size not in {each * len(values), each * (len(values) + 1)}:
+            name = labels.variable.name
+            message = f"{size} columns without a header, but {name!r} has {len(values)} values"
+            faults.append(Fault((where, 0), message))
+        forms = [(form,) for form in plain] if single else [plain]
+        return [(value, form) for value in (*values, TOTAL) for form in forms]
+    above = table.spanners[-1] if table.spanners else table.header
+    over = [labels.find(label) for label in above]
+    kinds = [match(label, _FORMS) for label in table.header]
+    if above is not table.header and None not in over:
+        if None not in kinds and not shows:
+            return [(v, (str(kind),)) for v, kind in zip(over, kinds, strict=True)]
+        return [(v, (plain[i % each],) if single else plain) for i, v in enumerate(over)]
+    found: list[tuple[str | None, tuple[str, ...]]] = []
+    for label, kind in zip(table.header, kinds, strict=True):
+        value = labels.find(label)
+        if value is None and kind and found:  # Male % Female %
+            found[-1] = (found[-1][0], found[-1][1][:1])
+            found.append((found[-1][0], (plain[1] if single else kind,)))
+            continue
+        if value is None:
+            faults.append(Fault((where, label), labels.unknown(label)))
+        found.append((value, plain))
+    return found
+
+
+def _row_form(
+    row: Row, rows: Sequence[str], column: str, schema: Schema
+) -> tuple[str, tuple[str, ...]]:
+    """Form that the last label of a row names, as SPSS prints it, and the other labels."""
+    if len(row.stub) < 2:
+        return "", row.stub
+    *others, last = row.stub
+    within = re.fullmatch(r"% within (.+)", last.strip())
+    if within:
+        name = _named(within[1], [*rows, column], schema)
+        form = "" if name is None else "column_percentages" if name == column else "row_percentages"
     else:
-        heads = []
-        for label in labels:
-            head = match(label, options)
-            heads.append(head)
-            if head is None:
-                faults.append(_fault(0, _unknown(label, variable)))
-    if several:
-        return heads, [(shows[i % len(shows)],) for i in range(len(heads))]
-    return heads, [tuple(shows)] * len(heads)
+        form = match(last, _FORMS) or ""
+    known = schema[rows[-1]]
+    if not form or match(last, Labels(known, TOTAL).options) is not None:
+        return "", row.stub
+    return form, tuple(others)
 
 
-def _stub(row: Row, variables: Sequence[Variable], faults: list[Fault]) -> Key | None:
+def _key(
+    stub: Sequence[str], variables: Sequence[Labels], path: Path, faults: list[Fault]
+) -> Key | None:
     """Value of each row variable; headings above that name a variable are passed over."""
-    parts = [part for part in row.stub if part]
-    if len(parts) < len(variables) and parts and match(parts[0], {TOTAL: _TOTALS}) == TOTAL:
-        return (TOTAL,) * len(variables)
-    if len(parts) > len(variables):
-        parts = parts[-len(variables) :]
+    parts = [part for part in stub if part]
     if len(parts) < len(variables):
-        message = f"{' '.join(parts)!r} does not name a value of each row variable"
-        faults.append(_fault(row.line, message))
+        if parts and match(parts[0], _TOTAL) == TOTAL:
+            return (TOTAL,) * len(variables)
+        message = f"{shown(' '.join(parts))!r} does not name a value of each row variable"
+        faults.append(Fault(path, message))
         return None
     key = []
-    for part, variable in zip(parts, variables, strict=True):
-        value = match(part, values_of(variable, TOTAL))
+    for part, labels in zip(parts[-len(variables) :], variables, strict=True):
+        value = labels.find(part)
         if value is None:
-            faults.append(_fault(row.line, _unknown(part, variable)))
+            faults.append(Fault(path, labels.unknown(part)))
             return None
         key.append(value)
     return tuple(key)
 
 
 def _read_long(
-    table: Pasted, order: Sequence[str], names: Sequence[str], schema: Schema, shows: Sequence[str]
-) -> tuple[list[tuple[Key, str, str, int]], list[Fault]]:
+    table: Pasted,
+    where: str,
+    order: Sequence[str],
+    names: Sequence[str],
+    schema: Schema,
+    shows: Sequence[str],
+) -> Read[Written]:
     """One line per cell: the value of every variable, then one column per form."""
-    faults = unread(table)
-    found: list[tuple[Key, str, str, int]] = []
+    faults = _unread(table, where)
+    found: list[Written] = []
+    stubs = [Labels(schema[name], TOTAL) for name in order]
+    at = [list(order).index(name) for name in names]
+    forms = _list_forms(table, shows)
     for row in table.rows:
-        key = _stub(row, [schema[name] for name in order], faults)
-        if key is None:
-            continue
-        values = dict(zip(order, key, strict=True))
-        texts = [text for cell in row.cells for text in cell]
-        if len(texts) != len(shows):
-            message = f"{len(texts)} numbers, but shows lists {len(shows)}"
-            faults.append(_fault(row.line, message))
-            continue
-        for form, text in zip(shows, texts, strict=True):
-            found.append((tuple(values[name] for name in names), form, text, row.line))
+        key = _key(row.stub, stubs, (where, row.line), faults)
+        if key is not None:
+            cell = tuple(key[i] for i in at)
+            found += _listed(cell, row.cells, forms, (where, row.line), faults)
     return found, faults
 
 
-def read_list(
-    table: Pasted, variable: Variable, shows: Sequence[str]
-) -> tuple[list[tuple[str, str, str, int]], list[Fault]]:
-    """Read a table of one variable: value, form, text."""
-    faults = unread(table)
-    found = []
-    options = values_of(variable, MISSING, VALID, TOTAL)
+def _list_forms(table: Pasted, shows: Sequence[str]) -> Sequence[str]:
+    """Find what the columns of a list are: as its header says, unless the spec does."""
+    kinds = []
+    for position, label in enumerate(table.header):
+        above = [line[position] for line in table.spanners]
+        kinds.append(match(" ".join([*above, label]), _FORMS) or match(label, _FORMS))
+    if not shows and kinds and None not in kinds:
+        return [str(kind) for kind in kinds]
+    return shows or ("counts",)
+
+
+def _listed(
+    key: Key, cells: Sequence[Sequence[str]], forms: Sequence[str], path: Path, faults: list[Fault]
+) -> list[Written]:
+    """Read one line of a list; a cell may hold several numbers, or none."""
+    columns = cells if len(cells) == len(forms) else [[text] for cell in cells for text in cell]
+    if len(columns) > len(forms) or any(len(column) > 1 for column in columns):
+        size = sum(map(len, cells))
+        message = f"{size} numbers; say under shows what they are, such as [counts, percentages]"
+        faults.append(Fault(path, message))
+        return []
+    pairs = zip(forms, columns, strict=False)
+    return [
+        Written(key, form, text, path)
+        for form, column in pairs
+        for text in column
+        if form != _PASSED_OVER
+    ]
+
+
+def read_list(table: Pasted, where: str, variable: Variable, shows: Sequence[str]) -> Read[Written]:
+    """Read a table of one variable."""
+    faults = _unread(table, where)
+    found: list[Written] = []
+    labels = Labels(variable, MISSING, VALID, TOTAL, missing=True)
+    if [row.stub for row in table.rows] == [()]:  # R prints one-way tables on their side
+        (row,) = table.rows
+        for label, cell in zip(table.header, row.cells, strict=True):
+            value = labels.find(label)
+            if value is None:
+                faults.append(Fault((where, label), labels.unknown(label)))
+            else:
+                forms = shows or ("counts",)
+                found += _listed((value,), [cell], forms, (where, row.line), faults)
+        return found, faults
+    forms = _list_forms(table, shows)
     for row in table.rows:
         label = row.stub[-1] if row.stub else ""
-        value = match(label, options)
-        if value is None:
-            faults.append(_fault(row.line, _unknown(label, variable)))
+        value = labels.find(label)
+        block = match(row.stub[0], {VALID: (), MISSING: ()}) if len(row.stub) > 1 else None
+        if block and value in {TOTAL, MISSING}:
+            value = block  # the total of the valid or of the missing values, as SPSS prints them
+        if value is None or (value == MISSING and not variable.missing):
+            faults.append(Fault((where, row.line), labels.unknown(label)))
             continue
-        texts = [text for cell in row.cells for text in cell]
-        if len(texts) > len(shows):
-            message = f"{len(texts)} numbers; say under shows what they are, such as [counts, percentages]"
-            faults.append(_fault(row.line, message))
-            continue
-        found += [(value, form, text, row.line) for form, text in zip(shows, texts, strict=False)]
+        found += _listed((value,), row.cells, forms, (where, row.line), faults)
     return found, faults
 
 
@@ -227,63 +314,58 @@ class Statistic:
 
     variable: str
     group: tuple[tuple[str, str], ...]
-    statistic: str
-    argument: str
+    name: str
+    """Such as ``mean`` or ``quantile 25``."""
     text: str
-    line: int
+    path: Path
 
 
 def read_summary(
     table: Pasted,
+    where: str,
     of: Sequence[str],
     by: Sequence[str],
     each: Sequence[str],
     shows: Sequence[str],
     schema: Schema,
-) -> tuple[list[Statistic], list[Fault]]:
-    """Read a table of statistics, whose header names statistics, or groups if ``shows`` is given."""
-    faults = unread(table)
+) -> Read[Statistic]:
+    """Read a table of statistics, which the header or the stub names, unless ``shows`` does."""
+    faults = _unread(table, where)
     found: list[Statistic] = []
-    heads: list[tuple[str, Sequence[str]]] = []
-    for label in table.header:
-        if shows:
-            group = _group_of([label], (), by, each, schema)
-            if group is None:
-                faults.append(_fault(0, f"{shown(label)!r} is not a group"))
-            heads.append((label, shows))
-        else:
-            names = _statistics(label)
-            if not names:
-                message = f"{shown(label)!r} is not a statistic{suggest(label, STATISTICS)}"
-                faults.append(_fault(0, message))
-            heads.append(("", names))
+    heads = [_statistics(label) for label in table.header]
+    stubs = [_statistics(row.stub[-1]) if row.stub else [] for row in table.rows]
+    if not table.rows:
+        return found, faults
+    sideways = not shows and not all(heads) and all(stubs)
     if not table.header:
-        faults.append(
-            _fault(0, "the table needs a header that names the statistics, such as n mean sd")
-        )
+        message = "the table needs a header that names the statistics, such as n mean sd"
+        faults.append(Fault((where, 0), message))
+    elif not shows and not sideways:
+        for label, head in zip(table.header, heads, strict=True):
+            if not head:
+                message = f"{shown(label)!r} is not a statistic{suggest(label, STATISTICS)}"
+                faults.append(Fault((where, label), message))
     if faults:
         return found, faults
-    for row in table.rows:
-        for (label, names), cell in zip(heads, row.cells, strict=False):
-            parts = [part for part in (*row.stub, label) if part]
+    for row, stub in zip(table.rows, stubs, strict=True):
+        path = (where, row.line)
+        left = row.stub[:-1] if sideways else row.stub
+        for label, head, cell in zip(table.header, heads, row.cells, strict=True):
+            names: Sequence[str] = shows or (stub if sideways else head)
+            parts = [part for part in (*left, label if shows or sideways else "") if part]
             place = _group_of(parts, of, by, each, schema)
             if place is None:
-                faults.append(
-                    _fault(
-                        row.line,
-                        f"{shown(' '.join(parts))!r} names no quantity and group of this output",
-                    )
-                )
+                what = shown(" ".join(parts))
+                message = f"{what!r} names no quantity and group of this output"
+                faults.append(Fault(path, message))
                 break
             if len(cell) > len(names):
-                message = f"{' '.join(cell)!r} holds more numbers than its header names"
-                faults.append(_fault(row.line, message))
+                message = f"{shown(' '.join(cell))!r} holds more numbers than its header names"
+                faults.append(Fault(path, message))
                 break
             for name, text in zip(names, cell, strict=False):
-                if text in _NONE:
-                    continue
-                statistic, _, argument = name.partition(" ")
-                found.append(Statistic(*place, statistic, argument, text, row.line))
+                if text not in _NONE:
+                    found.append(Statistic(*place, name, text, path))
     return found, faults
 
 
@@ -305,56 +387,60 @@ def _group_of(
     schema: Schema,
 ) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     """Quantity and group that the labels of a line name."""
+    names = (*by, *each)
     quantity = of[0] if len(of) == 1 else ""
     group: dict[str, str] = {}
     heading = ""
     for part in parts:
-        name = match(part, {n: (schema[n].label,) for n in of})
-        if name is not None and (len(of) == 1 or not quantity):
+        name = _named(part, of, schema)
+        if name is not None:
             quantity = name
             continue
-        name = match(part, {n: (schema[n].label,) for n in (*by, *each)})
+        name = _named(part, names, schema)
         if name is not None:
             heading = name
             continue
-        if match(part, {TOTAL: _TOTALS}) is not None:
+        if match(part, _TOTAL) is not None:
             continue
-        options = [heading] if heading else [n for n in (*by, *each) if n not in group]
-        fitting = [n for n in options if match(part, values_of(schema[n])) is not None]
+        open_ = [heading] if heading else [n for n in names if n not in group]
+        fitting = [(n, v) for n in open_ if (v := Labels(schema[n]).find(part)) is not None]
         if not fitting or (len(fitting) > 1 and not by):
-            split = _split(part, (*by, *each), schema)
-            if split is None:
-                return None
-            fitting, part = [split[0]], split[1]
-        value = match(part, values_of(schema[fitting[0]]))
-        if value is None:
+            fitting = _split(part, names, schema)
+        if not fitting:
             return None
-        group[fitting[0]] = value
-    if len(of) > 0 and not quantity:
-        return None
-    ordered = tuple((n, group[n]) for n in (*by, *each) if n in group)
-    return quantity, ordered
+        group[fitting[0][0]] = fitting[0][1]
+    ordered = tuple((n, group[n]) for n in names if n in group)
+    return (quantity, ordered) if quantity else None
 
 
-def _split(part: str, names: Iterable[str], schema: Schema) -> tuple[str, str] | None:
+def _split(part: str, names: Sequence[str], schema: Schema) -> list[tuple[str, str]]:
     """Read ``SEX 1`` or ``Sex: Male`` as a variable and its value."""
     words = part.replace("=", " ").replace(":", " ").split()
     for cut in range(1, len(words)):
-        name = match(" ".join(words[:cut]), {n: (schema[n].label,) for n in names})
-        if name is not None:
-            rest = " ".join(words[cut:])
-            if match(rest, values_of(schema[name])) is not None:
-                return name, rest
-    return None
+        name = _named(" ".join(words[:cut]), names, schema)
+        value = Labels(schema[name]).find(" ".join(words[cut:])) if name is not None else None
+        if name is not None and value is not None:
+            return [(name, value)]
+    return []
 
 
-def read_matrix(
-    table: Pasted, of: Sequence[str], schema: Schema
-) -> tuple[list[tuple[str, str, str, int, str]], list[Fault]]:
-    """Read a correlation matrix, or its lower triangle: two quantities, text, line, stars."""
-    faults = unread(table)
+@dataclass(frozen=True)
+class Pair:
+    """One cell of a pasted correlation matrix."""
+
+    one: str
+    two: str
+    text: str
+    p: str
+    """P-value or stars; may be empty."""
+    path: Path
+
+
+def read_matrix(table: Pasted, where: str, of: Sequence[str], schema: Schema) -> Read[Pair]:
+    """Read a correlation matrix, or a triangle of it; a second text in a cell is its p-value."""
+    faults = _unread(table, where)
+    found: list[Pair] = []
     options: Mapping[str, Sequence[str]] = {name: (schema[name].label,) for name in of}
-    found = []
 
     def named(label: str) -> str | None:
         return match(label, options) or match(_NUMBERED.sub("", label, count=1), options)
@@ -364,18 +450,25 @@ def read_matrix(
         name = named(row.stub[-1]) if row.stub else None
         if name is None:
             label = shown(" ".join(row.stub))
-            faults.append(_fault(row.line, f"{label!r} is not listed under of{suggest(label, of)}"))
+            message = f"{label!r} is not listed under of{suggest(label, of)}"
+            faults.append(Fault((where, row.line), message))
         names.append(name)
     heads = [named(label) for label in table.header]
-    if not heads or None in heads:
-        heads = list(names)  # numbered columns follow the order of the rows
+    if None in heads or not heads:
+        # Numbered columns follow the order of the rows.
+        words = [label for label in table.header if named(label) is None and label.isalpha()]
+        for label in words:
+            message = f"{shown(label)!r} is not listed under of{suggest(label, of)}"
+            faults.append(Fault((where, label), message))
+        heads = list(names)
     for row, name in zip(table.rows, names, strict=True):
         for other, cell in zip(heads, row.cells, strict=False):
             if name is None or other is None or not cell or cell[0] in _NONE:
                 continue
-            stars = cell[1] if len(cell) > 1 else ""
-            if stars and set(stars) != {"*"}:
-                faults.append(_fault(row.line, f"{stars!r} beside {cell[0]} is not read here"))
+            if len(cell) > 2:
+                message = f"{shown(' '.join(cell))!r} holds more than a figure and its p-value"
+                faults.append(Fault((where, row.line), message))
                 continue
-            found.append((name, other, cell[0], row.line, stars))
+            p = cell[1] if len(cell) > 1 else ""
+            found.append(Pair(name, other, cell[0], p, (where, row.line)))
     return found, faults

@@ -7,13 +7,17 @@ be printed as published, and so that they add up.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from evosynth.grid import Grid
 from evosynth.margins import parents, tighten
 from evosynth.problem import FlatShare, Problem
 from evosynth.schema import FloatArray, IntArray
 
-_CHOICES = 60
+_TRIES = 250
+_CHOICES = 45
 """Sizes considered for each group."""
 _FARTHEST = 4000
 """How far from what is expected a size is looked for."""
@@ -30,11 +34,12 @@ def settle(problem: Problem, expected: FloatArray, rng: np.random.Generator) -> 
     shares: dict[int, list[FlatShare]] = {}
     for share in problem.shares:
         shares.setdefault(share.of, []).append(share)
-    tables = {int(np.searchsorted(problem.first_cell, of, "right")) - 1 for of in shares}
+    tables = {problem.table(of) for of in shares}
     for table in sorted(tables, key=lambda t: problem.grids[t].size):
         low, high = bounds[table]
         first = int(problem.first_cell[table])
-        sizes = _choose(problem, table, bounds, expected, shares, rng)
+        sizes = _choose(problem, table, bounds, expected, shares)
+        sizes = _agree(problem, table, sizes, bounds, expected, shares, rng)
         low[:], high[:] = np.where(sizes >= 0, sizes, low), np.where(sizes >= 0, sizes, high)
         for cell in np.flatnonzero(sizes >= 0):
             for share in shares.get(first + int(cell), []):
@@ -53,7 +58,7 @@ def _bound(
     """Narrow the cells of a share once its size is settled."""
     lows, highs = share.bounds(size)
     for cell, least, most in zip(share.cells.tolist(), lows, highs, strict=True):
-        table = int(np.searchsorted(problem.first_cell, cell, "right")) - 1
+        table = problem.table(cell)
         at = cell - int(problem.first_cell[table])
         if least > most:  # contradictory: as near as whole numbers come
             least, most = most, least
@@ -67,7 +72,6 @@ def _choose(
     bounds: list[tuple[IntArray, IntArray]],
     expected: FloatArray,
     shares: dict[int, list[FlatShare]],
-    rng: np.random.Generator,
 ) -> IntArray:
     """Size of each cell of a table that shares rest on; -1 where none is needed."""
     low, high = bounds[table]
@@ -78,7 +82,7 @@ def _choose(
         found = shares.get(first + cell)
         if found is not None:
             goal = float(expected[first + cell])
-            options[cell] = _options(found, goal, int(low[cell]), int(high[cell]), rng)
+            options[cell] = _options(found, goal, int(low[cell]), int(high[cell]))
     for members, total in _families(problem, table, bounds):
         open_cells = [cell for cell in members if cell in options]
         rest = [cell for cell in members if cell not in options]
@@ -88,6 +92,146 @@ def _choose(
         chosen = _add_up([options[cell] for cell in open_cells], goals, total, least, most)
         sizes[open_cells] = chosen
     return sizes
+
+
+def _agree(
+    problem: Problem,
+    table: int,
+    sizes: IntArray,
+    bounds: list[tuple[IntArray, IntArray]],
+    expected: FloatArray,
+    shares: dict[int, list[FlatShare]],
+    rng: np.random.Generator,
+) -> IntArray:
+    """Change chosen sizes until the cells that they bound agree with coarser tables.
+
+    Three sizes at a time are chosen anew, the best of all combinations.
+    """
+    first = int(problem.first_cell[table])
+    cells = [int(c) for c in np.flatnonzero(sizes >= 0)]
+    options = [
+        _options(
+            shares[first + cell],
+            float(expected[first + cell]),
+            int(bounds[table][0][cell]),
+            int(bounds[table][1][cell]),
+        )
+        for cell in cells
+    ]
+    movable = [i for i, found in enumerate(options) if len(found) > 1]
+    effects = _Effects.of(problem, table, cells, options, bounds, shares)
+    if not movable or effects is None:
+        return sizes
+    chosen = [
+        found.index(int(sizes[cell])) if int(sizes[cell]) in found else 0
+        for cell, found in zip(cells, options, strict=True)
+    ]
+    least = effects.wrong(chosen)
+    for _ in range(_TRIES):
+        if least == 0:
+            break
+        some = rng.choice(movable, min(len(movable), 3), replace=False)
+        chosen, least = effects.improve(chosen, least, some)
+    agreed = sizes.copy()
+    agreed[cells] = [found[at] for found, at in zip(options, chosen, strict=True)]
+    return agreed
+
+
+@dataclass(frozen=True)
+class _Effects:
+    """What each possible size adds to the bounds of cells of coarser tables."""
+
+    low: FloatArray
+    high: FloatArray
+    """Admissible counts of those cells."""
+    base: FloatArray
+    """Sums of the bounds of cells that no size bounds, shape (2, cells)."""
+    adds: list[FloatArray]
+    """For each size, shape (options, 2, cells)."""
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        table: int,
+        cells: list[int],
+        options: list[list[int]],
+        bounds: list[tuple[IntArray, IntArray]],
+        shares: dict[int, list[FlatShare]],
+    ) -> _Effects | None:
+        """Collect them; ``None`` if no coarser table says anything."""
+        first = int(problem.first_cell[table])
+        tables = {table}
+        for cell in cells:
+            for share in shares[first + cell]:
+                tables |= {problem.table(int(flat)) for flat in share.cells}
+        parts: list[tuple[int, int, IntArray]] = []
+        low, high, base = [], [], []
+        start = 0
+        for fine in sorted(tables):
+            for coarse, grid in [*enumerate(problem.grids), (-1, Grid((), ()))]:
+                part = None if coarse in {fine, table} else parents(problem.grids[fine], grid)
+                if part is None or grid.size >= problem.grids[fine].size:
+                    continue
+                parts.append((fine, start, part))
+                whole = np.array([problem.schema.records])
+                ends = bounds[coarse] if coarse >= 0 else (whole, whole)
+                low.append(ends[0])
+                high.append(ends[1])
+                base.append([np.bincount(part, b, grid.size) for b in bounds[fine]])
+                start += grid.size
+        if not parts:
+            return None
+        effects = cls(
+            np.concatenate(low).astype(np.float64),
+            np.concatenate(high).astype(np.float64),
+            np.hstack(base),
+            [np.zeros((len(found), 2, start)) for found in options],
+        )
+        for i, cell in enumerate(cells):
+            for at, size in enumerate(options[i]):
+                found = [(table, cell, size, size)]
+                for share in shares[first + cell]:
+                    ends = share.bounds(size)
+                    for flat, least, most in zip(share.cells.tolist(), *ends, strict=True):
+                        home = problem.table(flat)
+                        found.append((home, flat - int(problem.first_cell[home]), least, most))
+                for fine, begin, part in parts:
+                    for home, own, least, most in found:
+                        if home == fine:
+                            before = bounds[fine][0][own], bounds[fine][1][own]
+                            to = begin + int(part[own])
+                            effects.adds[i][at, 0, to] += max(least, before[0]) - before[0]
+                            effects.adds[i][at, 1, to] += min(most, before[1]) - before[1]
+        return effects
+
+    def _wrong(self, sums: FloatArray) -> FloatArray:
+        over = np.maximum(sums[..., 0, :] - self.high, 0) + np.maximum(self.low - sums[..., 1, :], 0)
+        return np.asarray(over.sum(axis=-1))
+
+    def wrong(self, chosen: list[int]) -> float:
+        """Records by which the chosen sizes contradict the tables."""
+        total = self.base + sum(adds[at] for adds, at in zip(self.adds, chosen, strict=True))
+        return float(self._wrong(total))
+
+    def improve(
+        self, chosen: list[int], least: float, some: IntArray
+    ) -> tuple[list[int], float]:
+        """Choose some sizes anew."""
+        rest = self.base + sum(
+            adds[at] for i, (adds, at) in enumerate(zip(self.adds, chosen, strict=True)) if i not in some
+        )
+        sums = rest
+        for i in some:
+            sums = sums[..., None, :, :] + self.adds[i]
+        wrong = self._wrong(sums)
+        at = int(wrong.argmin())
+        if wrong.flat[at] > least:
+            return chosen, least
+        found = list(chosen)
+        for i, choice in zip(some, np.unravel_index(at, wrong.shape), strict=True):
+            found[int(i)] = int(choice)
+        return found, float(wrong.flat[at])
 
 
 def _families(
@@ -110,7 +254,7 @@ def _families(
 
 
 def _options(
-    shares: list[FlatShare], goal: float, low: int, high: int, rng: np.random.Generator
+    shares: list[FlatShare], goal: float, low: int, high: int
 ) -> list[int]:
     """Sizes near what is expected at which every share can be printed, nearest first."""
     if low >= high:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from evosynth.errors import Fault
 from evosynth.objective import Figure, Output, Text
 from evosynth.printed import Printed, Published, Within
-from evosynth.schema import Schema
+from evosynth.schema import FloatArray, Schema
 
 _WIDE = 0.02
 """Part of a bound on a statistic by which it is enough to be inside it."""
@@ -22,9 +24,16 @@ def _levels(value: Any) -> Any:
     return value
 
 
+def _falling(value: tuple[float, ...]) -> tuple[float, ...]:
+    if list(value) != sorted(set(value), reverse=True):
+        raise ValueError("more stars stand for a smaller level; begin with that of one star")
+    return value
+
+
 Stars = Annotated[
     tuple[Annotated[float, Field(gt=0, lt=1)], ...],
     BeforeValidator(_levels),
+    AfterValidator(_falling),
     WithJsonSchema({"type": "array", "items": {"type": "number"}}),
 ]
 """Levels that one, two … stars stand for."""
@@ -67,7 +76,7 @@ class Tested(Output):
 
 def read_p(text: str, stars: Sequence[float]) -> Published:
     """Read a p-value; raise ``ValueError`` with a remedy."""
-    plain = text.strip()
+    plain = re.sub(r"^[pP]\s*=?\s*(?=[<>≤≥.\d])", "", text.strip())
     lowered = plain.casefold().replace(".", "").replace(" ", "")
     if plain and set(plain) == {"*"}:
         if len(plain) > len(stars):
@@ -92,10 +101,33 @@ def _decimals(level: float) -> int:
     return max(3, len(text) - 2)
 
 
-def p_interval(
-    low: float, high: float, statistic: Callable[[float], float]
-) -> tuple[float, float, float]:
-    """Interval of a statistic, the larger the smaller p, and the unit of one that is wide."""
-    least = statistic(min(1.0, high))
-    most = statistic(max(0.0, low)) if low > 0 else float("inf")
-    return least, most, _WIDE * max(abs(least), 0.05)
+def p_box(
+    low: FloatArray, high: FloatArray, keys: Sequence[str], statistic: Callable[[float], float]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Turn the interval of ``p`` into one of a statistic that falls as p rises.
+
+    Returns the ends of every interval, and the unit of those that are wide.
+    """
+    low, high, unit = low.copy(), high.copy(), np.full(len(low), np.inf)
+    for i in [i for i, key in enumerate(keys) if key == "p"]:
+        least = statistic(min(1.0, float(high[i])))
+        high[i] = statistic(float(low[i])) if low[i] > 0 else np.inf
+        low[i], unit[i] = least, _WIDE * max(abs(least), 0.05)
+    return low, high, unit
+
+
+def p_faults(
+    read: Sequence[tuple[str, Published]], key: str, p_of: Callable[[float], float]
+) -> Iterator[Fault]:
+    """Find a p-value that does not follow from the size of a published statistic."""
+    known = dict(read)
+    if key not in known or "p" not in known:
+        return
+    low, high = known[key].interval
+    sizes = (0.0 if low < 0 < high else min(abs(low), abs(high))), max(abs(low), abs(high))
+    most, least = p_of(sizes[0]), p_of(sizes[1])
+    if most < known["p"].interval[0] - 1e-12 or least > known["p"].interval[1] + 1e-12:
+        message = (
+            f"{known['p']} does not follow: {key} {known[key]} has p from {least:.3g} to {most:.3g}"
+        )
+        yield Fault(("p",), message, clash=True)

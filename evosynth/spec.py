@@ -13,7 +13,14 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from evosynth import condition, contradictions, kinds
 from evosynth.classes import separate
@@ -79,10 +86,16 @@ class VariableSpec(BaseModel):
         None, description="smallest and largest value"
     )
     number: NumberSpec | None = Field(None, description="smallest and largest value, decimals")
-    missing: Annotated[dict[str, Text | None], BeforeValidator(_mapping_or_true)] | None = Field(
+    missing: (
+        Annotated[
+            dict[str, Text | None],
+            BeforeValidator(_mapping_or_true),
+            WithJsonSchema({"type": ["object", "boolean"]}),
+        ]
+        | None
+    ) = Field(
         None,
         description="true: values may be missing, as blanks; or code: label of missing values",
-        json_schema_extra={"type": ["object", "boolean"]},
     )
     proportions: dict[str, Printed] | None = Field(
         None,

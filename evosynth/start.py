@@ -25,6 +25,8 @@ _STEPS = 30
 _RIDGE = 0.01
 """Part of the curvature added to it: figures that repeat each other leave it singular."""
 _SMALL_RIDGE = 1e-8
+_WIDE_SHARE = 0.2
+"""Width of a share from which it is left to the search."""
 _PATIENCE = 6
 """Steps without progress after which calibration is left as it is."""
 _SWEEPS = 60
@@ -72,12 +74,15 @@ class Source:
         return self.space.from_pool(self.codes, _round(noisy, order, records, rng))
 
 
-def prepare(space: Space, start: str, rng: np.random.Generator) -> Source:
-    """Build the distribution that candidates are drawn from, and settle open sizes by it."""
+def prepare(space: Space, start: str, fitted: bool, rng: np.random.Generator) -> Source:
+    """Build the distribution that candidates are drawn from, and settle open sizes by it.
+
+    ``fitted``: whether a calibrated one is needed at all.
+    """
     problem = space.problem
     columns = range(len(problem.schema.variables))
     margins = [univariate(problem, column, start) for column in columns]
-    calibrated = start == "calibrated"
+    calibrated = start == "calibrated" and fitted
     codes, weights = space.pool(
         margins, lambda size: _sample(problem, margins, size, calibrated, rng)
     )
@@ -261,6 +266,29 @@ def _relaxed(problem: Problem, sums: FloatArray) -> tuple[FloatArray, FloatArray
     return low, high
 
 
+def _share_rows(problem: Problem, size: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Shares as sums that are 0 on target: a cell less its share of another.
+
+    Returns the coefficients of all sums for each, those of the other cell alone, and the room on
+    both sides as shares of it.
+    """
+    rows, others, room = [], [], []
+    for share in problem.shares:
+        for cell, low, high in zip(share.cells, share.low, share.high, strict=True):
+            if high - low > _WIDE_SHARE:
+                continue
+            row, other = np.zeros((2, size))
+            row[cell], other[share.of] = 1.0, 1.0
+            row[share.of] -= (low + high) / 2
+            rows.append(row)
+            others.append(other)
+            room.append((high - low) / 2)
+    if not rows:
+        return np.empty((0, size)), np.empty((0, size)), np.empty((2, 0))
+    half = np.array(room)
+    return np.array(rows), np.array(others), np.array([-half, half])
+
+
 def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> None:
     """Find the weights closest in entropy that meet the published statistics.
 
@@ -269,6 +297,8 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
     """
     n_cells = len(problem.low)
     tables = np.arange(len(problem.grids)) if problem.shares else problem.binding
+    tight = problem.high - problem.low <= np.maximum(2, 0.01 * problem.high)
+    share_rows, share_of, share_room = _share_rows(problem, n_cells + problem.size)
     best, least, stalled = weights.copy(), np.inf, 0
     for _ in range(_STEPS):
         expansion = problem.expand(codes, weights)
@@ -277,23 +307,29 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
         features = influence * spread
         shape = (cells, tables, n_cells, features)
         sums, products = sum_joint(*shape, weights)
-        low, high = _relaxed(problem, sums)
         gap = -sums
-        gap[:n_cells] += np.clip(sums[:n_cells], low, high)
+        gap[:n_cells] += np.clip(sums[:n_cells], problem.low, problem.high)
         gap[:n_cells][np.diag(products)[:n_cells] == 0] = 0.0
         residual = expansion.offset + sums[n_cells:] / spread
         gap[n_cells:] = (np.clip(residual, -ROOM, ROOM) - residual) * spread
-        wrong = float(np.abs(gap[:n_cells]).sum())
+        # Cells well inside a wide interval are free to change; shares tie cells to others.
+        active = np.append(tight | (gap[:n_cells] != 0.0), np.ones(problem.size, dtype=np.bool_))
+        ties = np.vstack([np.eye(len(sums))[active], share_rows[:, : len(sums)]])
+        share_sums = share_rows @ sums
+        goal = np.clip(share_sums, *(share_room * (share_of @ sums)))
+        gaps = np.concatenate([gap[active], goal - share_sums])
+        wrong = float(np.abs(gap[:n_cells]).sum() + np.abs(goal - share_sums).sum())
         off = float((np.clip(gap[n_cells:], -1e4, 1e4) ** 2).sum())
         stalled = 0 if wrong + off < 0.9 * least else stalled + 1
         if wrong + off < least:
             best, least = weights.copy(), wrong + off
         if (wrong < _WRONG and off < _OFF) or stalled > _PATIENCE:
             break
+        tied = ties @ products @ ties.T
         ridge = (_RIDGE if problem.curved or problem.shares else _SMALL_RIDGE) * np.diag(
-            np.diag(products) + np.diag(products).mean()
+            np.diag(tied) + np.diag(tied).mean()
         )
-        tilt = tilt_rows(*shape, np.linalg.solve(products + ridge, gap))
+        tilt = tilt_rows(*shape, np.linalg.solve(tied + ridge, gaps) @ ties)
         _tilt(weights, tilt, problem.schema.records)
     weights[:] = best
 

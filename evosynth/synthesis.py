@@ -140,13 +140,17 @@ def synthesize(
                 progress(_progress(now, labels, clock.perf_counter() - begun))
             return interrupt.pressed
 
+        def stop() -> bool:
+            late = time is not None and clock.perf_counter() - begun > time
+            return late or interrupt.pressed
+
         chosen: classic.Classic | exact.Exact
         if strategy == "classic":
             weights = tuple(output.weight for output in spec.outputs)
             chosen = classic.Classic.of(problem, spec.plans, weights)
             size, most = classic.POPULATION, classic.GENERATIONS
         else:
-            chosen = exact.Exact.of(problem, spec.start, seed)
+            chosen = exact.Exact.of(problem, spec.start, seed, stop)
             size, most = chosen.population, exact.GENERATIONS
         left = None if time is None else time - (clock.perf_counter() - begun)
         limits = Limits(most if generations is None else generations, left, workers)

@@ -16,7 +16,7 @@ from evosynth.moments import Powers, Sample
 from evosynth.objective import Figure, Mention, Plan
 from evosynth.printed import Printed
 from evosynth.schema import FloatArray, Schema
-from evosynth.significance import Tested, p_interval
+from evosynth.significance import Tested, p_box
 from evosynth.sums import Totals
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Anova(Tested):
     kind: Literal["anova"]
     of: str = Field(description="the quantity")
     by: str = Field(description="the variable whose values make the groups")
-    f: Printed | None = None
+    f: Printed | None = Field(None, description="F statistic")
     eta_squared: Printed | None = Field(None, description="share of the sum of squares explained")
 
     statistics: ClassVar[tuple[str, ...]] = ("f", "eta_squared")
@@ -52,7 +52,7 @@ class Anova(Tested):
             yield Fault(("f",), f"{self.f} is negative")
 
     def lower(self, schema: Schema) -> Plan:
-        """A smooth function of the moments of the groups."""
+        """Follow the moments of the groups."""
         groups = {self.by: all_levels(schema[self.by]), self.of: any_level(schema[self.of])}
         classes = classify(schema, groups, self.condition)
         keys = [key for key, _ in self.read()[0]]
@@ -104,13 +104,7 @@ class _Anova(Powers):
 
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on F."""
-        low, high, unit = self.low.copy(), self.high.copy(), np.full(self.size, np.inf)
         n = totals[:, 0]
         groups = int((n > 0).sum())
-        for i, key in enumerate(self.keys):
-            if key == "p":
-                between, within = max(1, groups - 1), max(1e-9, float(n.sum()) - groups)
-                low[i], high[i], unit[i] = p_interval(
-                    low[i], high[i], lambda p: float(stats.f.isf(p, between, within))
-                )
-        return low, high, unit
+        df = max(1, groups - 1), max(1e-9, float(n.sum()) - groups)
+        return p_box(self.low, self.high, self.keys, lambda p: float(stats.f.isf(p, *df)))

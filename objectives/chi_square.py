@@ -15,7 +15,7 @@ from evosynth.errors import Fault
 from evosynth.objective import Figure, Mention, Plan
 from evosynth.printed import Printed
 from evosynth.schema import Codes, FloatArray, Schema
-from evosynth.significance import Tested, p_interval
+from evosynth.significance import Tested, p_box, p_faults
 from evosynth.sums import Sums, Totals
 
 if TYPE_CHECKING:
@@ -45,19 +45,27 @@ class ChiSquare(Tested):
         if self.rows == self.columns:
             yield Fault(("columns",), f"{self.columns!r} is named twice")
             return
-        yield from self.read()[1]
+        read, faults = self.read()
+        yield from faults
+        most = (schema[self.rows].valid - 1) * (schema[self.columns].valid - 1)
+        if self.df is not None and self.df.interval[0] > most:
+            message = f"{self.df} is more than {most}, as many as the values of the variables admit"
+            yield Fault(("df",), message, clash=True)
+        elif self.df is not None and self.df.value >= 1:
+            df = self.df.value
+            yield from p_faults(read, "statistic", lambda x: float(stats.chi2.sf(x, df)))
         smaller = min(schema[self.rows].valid, schema[self.columns].valid) - 1
         if self.statistic is not None and self.statistic.interval[0] > schema.records * smaller:
-            most = schema.records * smaller
-            message = (
-                f"{self.statistic} is more than {most}, the largest for {schema.records} records"
-            )
+            largest = f"{schema.records * smaller}, the largest for {schema.records} records"
+            message = f"{self.statistic} is more than {largest}"
             yield Fault(("statistic",), message, clash=True)
+        if self.statistic is not None and self.statistic.value < 0:
+            yield Fault(("statistic",), f"{self.statistic} is negative")
         if self.cramers_v is not None and not 0 <= self.cramers_v.value <= 1:
             yield Fault(("cramers_v",), f"{self.cramers_v} is not between 0 and 1")
 
     def lower(self, schema: Schema) -> Plan:
-        """A smooth function of the cells."""
+        """Follow the cells."""
         groups = {name: all_levels(schema[name]) for name in (self.rows, self.columns)}
         classes = classify(schema, groups, self.condition)
         found = self.read()[0]
@@ -129,11 +137,5 @@ class _ChiSquare(Sums):
 
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on chi-square."""
-        low, high, unit = self.low.copy(), self.high.copy(), np.full(self.size, np.inf)
         df = max(1, self._shape(totals)[1])
-        for i, key in enumerate(self.keys):
-            if key == "p":
-                low[i], high[i], unit[i] = p_interval(
-                    low[i], high[i], lambda p: float(stats.chi2.isf(p, df))
-                )
-        return low, high, unit
+        return p_box(self.low, self.high, self.keys, lambda p: float(stats.chi2.isf(p, df)))

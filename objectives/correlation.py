@@ -8,17 +8,17 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 from scipy import stats
 
 from evosynth.classes import any_level, classify
-from evosynth.counting import Tabled, as_list, population
+from evosynth.counting import Names, Read, Tabled, per_schema, population
 from evosynth.errors import Fault, Path, suggest
 from evosynth.objective import Figure, Mention, Plan, Smooth
 from evosynth.printed import Printed, Published
 from evosynth.reading import read_matrix
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
-from evosynth.significance import Stars, p_interval, read_p
+from evosynth.significance import Stars, p_box, read_p
 from evosynth.sums import Sums, SumsExpansion, Totals
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ class Correlation(Tabled):
     """
 
     kind: Literal["correlation"]
-    of: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(description="the quantities")
-    pearson: Pairs | None = None
-    spearman: Pairs | None = None
-    covariances: Pairs | None = None
+    of: Names = Field(description="the quantities")
+    pearson: Pairs | None = Field(None, description="product-moment correlations")
+    spearman: Pairs | None = Field(None, description="rank correlations")
+    covariances: Pairs | None = Field(None, description="covariances (n - 1), and variances")
     p_values: Pairs | None = Field(None, description="as 0.034, <0.001, ***, or ns")
-    stars: Stars = (0.05, 0.01, 0.001)
+    stars: Stars = Field((0.05, 0.01, 0.001), description="levels of one, two … stars")
     shows: Literal["pearson", "spearman", "covariances"] = Field(
         "pearson", description="what the numbers of `table` or `file` are"
     )
@@ -73,47 +73,46 @@ class Correlation(Tabled):
         for name in self.of:
             yield Mention(("of",), name)
 
-    def _read(self, schema: Schema) -> tuple[list[Item], list[Fault]]:
+    @per_schema
+    def _read(self, schema: Schema) -> Read[Item]:
+        """Read every published figure, pair by pair."""
         found: list[tuple[str, str, str, str, Path]] = []
         faults: list[Fault] = []
         for form in FORMS:
             tree = getattr(self, form)
             if tree is not None:
                 self._unfold(tree, form, found, faults)
-        pasted = self.pasted()
-        if pasted is not None:
-            where, table = pasted
-            cells, wrong = read_matrix(table, self.of, schema)
-            for one, two, text, line, stars in cells:
-                found.append((one, two, self.shows, text, (where, line)))
-                if stars:
-                    found.append((one, two, "p_values", stars, (where, line)))
-            faults += [Fault((where, *fault.path), fault.message) for fault in wrong]
-        items = {}
+        cells, wrong = self.read_table(
+            lambda table, where: read_matrix(table, where, self.of, schema)
+        )
+        for cell in cells:
+            found.append((cell.one, cell.two, self.shows, cell.text, cell.path))
+            if cell.p:
+                found.append((cell.one, cell.two, "p_values", cell.p, cell.path))
+        items: dict[tuple[str, str, str], Item] = {}
         for one, two, form, text, path in found:
+            first, second = sorted((one, two), key=self.of.index)
+            if first == second and form == "p_values":
+                continue
             try:
                 read = read_p(text, self.stars) if form == "p_values" else Printed.parse(text)
             except ValueError as error:
                 faults.append(Fault(path, str(error)))
                 continue
-            first, second = sorted((one, two), key=self.of.index)
-            if first == second:
-                if form in {"pearson", "spearman"} and read.value != 1:
+            if first == second and form != "covariances":
+                if read.value != 1:
                     faults.append(Fault(path, f"{first!r} with itself is 1, not {read}"))
-                elif form == "covariances":
-                    items[first, second, form] = Item(first, second, form, read, path)
                 continue
             item = Item(first, second, form, read, path)
-            before = items.get((first, second, form))
-            if before is not None and before.published != read:
+            before = items.setdefault((first, second, form), item)
+            if before.published != read:
                 message = f"{item.label} is {read} here, but {before.published} before"
                 faults.append(Fault(path, message))
-            items[first, second, form] = item
         ordered = sorted(
             items.values(),
             key=lambda i: (self.of.index(i.one), self.of.index(i.two), FORMS.index(i.form)),
         )
-        return ordered, faults
+        return ordered, [*faults, *wrong]
 
     def _unfold(
         self,
@@ -156,8 +155,7 @@ class Correlation(Tabled):
                 else:
                     found.append((name, other, form, text, where))
 
-    def faults(self, schema: Schema) -> Iterator[Fault]:
-        """Unknown pairs, numbers beyond -1 and 1, and matrices that no data can have."""
+    def _faults(self, schema: Schema) -> Iterator[Fault]:
         for name in self.of:
             if schema[name].values.dtype == object:
                 yield Fault(("of",), f"{name!r} holds categories that are not numbers")
@@ -179,7 +177,7 @@ class Correlation(Tabled):
         yield from self._p_faults(items, schema)
 
     def _definite_faults(self, items: list[Item], form: str, schema: Schema) -> Iterator[Fault]:
-        """A full correlation matrix has no negative eigenvalue, beyond its rounding."""
+        """Find a full correlation matrix with a negative eigenvalue, beyond its rounding."""
         names = [n for n in self.of if any(n in (i.one, i.two) for i in items)]
         if len(items) < len(names) * (len(names) - 1) // 2 or len(names) < 3:
             return
@@ -199,7 +197,7 @@ class Correlation(Tabled):
             yield Fault(items[0].path[:1], message, clash=True)
 
     def _p_faults(self, items: list[Item], schema: Schema) -> Iterator[Fault]:
-        """A p-value follows from the correlation and the number of records."""
+        """Find p-values that do not follow from the correlation and the number of records."""
         if self.where is not None or any(schema[name].missing for name in self.of):
             return
         for one, two in combinations(self.of, 2):
@@ -272,12 +270,10 @@ def _p_of(r: float, n: int) -> float:
     return float(2 * stats.t.sf(r * np.sqrt((n - 2) / (1 - r * r)), n - 2))
 
 
-def _r_of(p: FloatArray, n: float) -> FloatArray:
+def _r_of(p: float, n: float) -> float:
     """Size of the correlation that has a given two-sided p-value among n records."""
-    t = stats.t.isf(np.asarray(p) / 2, max(n - 2, 1e-9))
-    with np.errstate(invalid="ignore"):
-        r = t / np.sqrt(n - 2 + t * t)
-    return np.where(np.isinf(t), 1.0, r)
+    t = float(stats.t.isf(p / 2, max(n - 2, 1e-9)))
+    return 1.0 if np.isinf(t) else t / float(np.sqrt(max(n - 2, 0) + t * t))
 
 
 class _Pair(Sums):
@@ -296,7 +292,7 @@ class _Pair(Sums):
         return self.x[codes[:, self.first]], self.y[codes[:, self.second]]
 
     def features(self, codes: Codes) -> FloatArray:
-        """Sums of squares and products."""
+        """Give what sums of squares and products are made of."""
         x, y = self.scores(codes)
         return np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1)
 
@@ -311,14 +307,8 @@ class _Pair(Sums):
 
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on the size of the correlation."""
-        low, high = self.low.copy(), self.high.copy()
-        unit = np.full(len(low), np.inf)
-        for i, form in enumerate(self.forms):
-            if form == "p_values":
-                low[i], high[i], unit[i] = p_interval(
-                    low[i], high[i], lambda p: float(_r_of(p, float(totals[0, 0])))
-                )
-        return low, high, unit
+        keys = ["p" if form == "p_values" else form for form in self.forms]
+        return p_box(self.low, self.high, keys, lambda p: _r_of(p, float(totals[0, 0])))
 
 
 def _centred(variable: Any) -> FloatArray:
@@ -387,10 +377,10 @@ def _ranks(levels: Any, counts: FloatArray, size: int) -> FloatArray:
 
 
 def _shifts(levels: Any, other: FloatArray, size: int) -> FloatArray:
-    """What a record of each level adds to the products of others through their ranks."""
+    """Find what a record of each level adds to the products of others through their ranks."""
     found = np.bincount(levels, other, size)
     above = found.sum() - np.cumsum(found)
-    return above + found / 2
+    return np.asarray(above + found / 2)
 
 
 class _Both(Smooth):

@@ -17,15 +17,20 @@ from evosynth.counting import (
     Entry,
     Key,
     Layout,
+    Names,
+    Read,
+    Written,
     as_list,
     count_bounds,
     count_by,
     count_sum_faults,
+    per_schema,
     population,
+    scale_of,
     share_sum_faults,
     unfold,
 )
-from evosynth.errors import Fault, Path
+from evosynth.errors import Fault
 from evosynth.objective import Figure, Mention, Place, Plan
 from evosynth.reading import read_cells
 from evosynth.schema import FloatArray, Schema
@@ -50,14 +55,12 @@ class Crosstab(Counted):
 
     ``rows`` may name several variables; their values then nest: ``counts: {a: {b: [1, 2]}}``.
     The innermost list follows the order of the column variable's values, and may end with their
-    total; a mapping may hold the key ``total``. Row percentages are shares of the total of a row.
+    total; a mapping may hold the key ``total``. Counts list every value; shares, a table and a
+    file may list only some, and constrain only those.
     """
 
     kind: Literal["crosstab"]
-    rows: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
-        description="the row variable, or several, nested",
-        json_schema_extra={"type": ["string", "array"]},
-    )
+    rows: Names = Field(description="the row variable, or several, nested")
     columns: str = Field(description="the column variable")
     counts: Cells | None = Field(None, description="number of records in each cell")
     proportions: Cells | None = Field(None, description="share of all records in each cell")
@@ -67,51 +70,42 @@ class Crosstab(Counted):
     column_proportions: Cells | None = Field(None, description="share of the records of its column")
     column_percentages: Cells | None = Field(None, description="the same in per cent")
     shows: Annotated[tuple[Form, ...], BeforeValidator(as_list)] = Field(
-        ("counts",), description="what the cells of `table` or `file` are; two for 12 (3.4)"
+        (),
+        description="what the cells of `table` or `file` are, if not counts; two for 12 (3.4)",
+        json_schema_extra={"type": ["string", "array"]},
     )
 
     @property
     def _names(self) -> list[str]:
         return [*self.rows, self.columns]
 
-    def _read(self, schema: Schema) -> tuple[list[Entry], list[Fault]]:
-        """Every published cell, and what is wrong with them."""
-        texts: list[tuple[Key, Form, str, Path]] = []
+    @per_schema
+    def _read(self, schema: Schema) -> Read[Entry]:
+        """Read every published cell, row by row."""
+        texts: list[Written] = []
         faults: list[Fault] = []
         for form in FORMS:
-            tree = getattr(self, form)
-            if tree is not None:
-                partial = form != "counts"
-                cells, wrong = unfold(tree, self._names, schema, (form,), partial)
-                texts += [(key, form, text, path) for key, text, path in cells]
+            if getattr(self, form) is not None:
+                tree, partial = getattr(self, form), form != "counts"
+                cells, wrong = unfold(tree, self._names, schema, form, self.condition, partial)
+                texts += cells
                 faults += wrong
-        pasted = self.pasted()
-        if pasted is not None:
-            where, table = pasted
-            found, wrong = read_cells(table, self.rows, self.columns, schema, self.shows)
-            texts += [(key, form, text, (where, line)) for key, form, text, line in found]
-            faults += [Fault((where, *fault.path), fault.message) for fault in wrong]
-        entries = []
-        for key, form, text, path in texts:
-            try:
-                entries.append(Entry(key, form, self._cell(form, text), path))
-            except ValueError as error:
-                faults.append(Fault(path, str(error)))
-        order = {
-            name: {text: i for i, text in enumerate(schema[name].texts)} for name in self._names
-        }
+        cells, wrong = self.read_table(
+            lambda table, where: read_cells(
+                table, where, self.rows, self.columns, schema, self.shows
+            ),
+            *range(2, len(self._names) + 1),
+        )
+        entries, unreadable = self.publish([*texts, *cells], FORMS)
+        levels = [{**schema[name].levels, TOTAL: schema[name].size} for name in self._names]
+        forms: dict[str, int] = {form: position for position, form in enumerate(FORMS)}
         entries.sort(
             key=lambda e: (
-                FORMS.index(e.form),
-                [order[n].get(v, len(order[n])) for n, v in zip(self._names, e.key, strict=True)],
+                forms[e.form],
+                [level[value] for level, value in zip(levels, e.key, strict=True)],
             )
         )
-        return entries, faults
-
-    def _cell(self, form: Form, text: str) -> Any:
-        if form == "counts":
-            return self.count(text)
-        return self.share(text, _scale(form))
+        return entries, [*faults, *wrong, *unreadable]
 
     def mentions(self) -> Iterator[Mention]:
         """Name the row variables and the column variable."""
@@ -119,14 +113,11 @@ class Crosstab(Counted):
             yield Mention(("rows",), name)
         yield Mention(("columns",), self.columns)
 
-    def faults(self, schema: Schema) -> Iterator[Fault]:
-        """Unknown values, missing cells, numbers that cannot be, sums that are off."""
+    def _faults(self, schema: Schema) -> Iterator[Fault]:
         given = [form for form in FORMS if getattr(self, form) is not None]
         if not given and self.table is None and self.file is None:
             yield Fault((), f"give the cells: one of {', '.join(FORMS)}, table and file")
             return
-        if not self.rows:
-            yield Fault(("rows",), "name at least one row variable")
         wrong = list(self._shape_faults(schema))
         yield from wrong
         if wrong:
@@ -137,6 +128,8 @@ class Crosstab(Counted):
             yield from self._sum_faults(entries, schema)
 
     def _shape_faults(self, schema: Schema) -> Iterator[Fault]:
+        if not self.rows:
+            yield Fault(("rows",), "name at least one row variable")
         for name in sorted({name for name in self.rows if self.rows.count(name) > 1}):
             yield Fault(("rows",), f"{name!r} is named twice")
         if self.columns in self.rows:
@@ -144,117 +137,107 @@ class Crosstab(Counted):
         if np.prod([schema[name].size for name in self._names], dtype=float) > MAX_CELLS:
             yield Fault((), f"the table would have more than {MAX_CELLS:,} cells")
 
-    def _sum_faults(self, entries: list[Entry], schema: Schema) -> Iterator[Fault]:
-        """Counts beyond the number of records, and sums that are not what they are part of."""
-        records = schema.records
-        sums: dict[tuple[str, Key], list[Entry]] = {}
-        known = {e.key: count_bounds(e.published, records) for e in entries if e.form == "counts"}
-        everyone = self.where is None and not any(schema[name].missing for name in self._names)
+    def _wholes(
+        self, entries: list[Entry], schema: Schema
+    ) -> Iterator[tuple[Key, list[Entry], bool]]:
+        """Group cells that are parts of the same whole; say if they make it up together."""
+        found: dict[tuple[str, Key, tuple[bool, ...]], list[Entry]] = {}
         for entry in entries:
-            if entry.form == "counts" and count_bounds(entry.published, records)[0] > records:
-                message = f"{entry.published} is more than all {records} records"
-                yield Fault(entry.path, message, clash=True)
-            of = _denominator(entry.key, entry.form)
-            if not _has_total(entry.key, entry.form):
-                sums.setdefault((entry.form, of), []).append(entry)
-        for (form, of), members in sums.items():
-            whole = known.get(of)
-            if whole is None and everyone and set(of) == {TOTAL}:
-                whole = records, records
-            if form == "counts":
-                if everyone:
-                    yield from count_sum_faults(members, records)
+            totals = tuple(value == TOTAL for value in entry.key)
+            whole = _denominator(entry.key, entry.form)
+            found.setdefault((entry.form, whole, totals), []).append(entry)
+        for (_, whole, totals), members in found.items():
+            parts = [
+                schema[name].valid
+                for name, value, total in zip(self._names, whole, totals, strict=True)
+                if value == TOTAL and not total
+            ]
+            yield whole, members, len(members) == np.prod(parts, dtype=np.int64)
+
+    def _sum_faults(self, entries: list[Entry], schema: Schema) -> Iterator[Fault]:
+        """Find sums that are not what they should be."""
+        records = schema.records
+        known = {e.key: count_bounds(e.published, records) for e in entries if e.form == "counts"}
+        if self.where is None and not any(schema[name].missing for name in self._names):
+            known[(TOTAL,) * len(self._names)] = records, records
+        for whole, members, complete in self._wholes(entries, schema):
+            low, high = known.get(whole, (0, records))
+            if members[0].form == "counts":
+                yield from count_sum_faults(members, records, complete and low == records)
             else:
-                total = whole[0] if whole is not None and whole[0] == whole[1] else None
-                yield from share_sum_faults(members, _scale(form), total)
+                of = f" of {self._where(whole)}" if set(whole) != {TOTAL} else ""
+                yield from share_sum_faults(members, low if low == high else None, complete, of)
+
+    def _where(self, key: Key) -> str:
+        named = zip(self._names, key, strict=True)
+        return ", ".join(f"{name}={value}" for name, value in named if value != TOTAL)
 
     def figures(self, schema: Schema) -> tuple[Figure, ...]:
         """One per cell and form, row by row."""
-        several = len({e.form for e in self._read(schema)[0]}) > 1
-        return tuple(
-            Figure(self._label(entry, several), entry.published) for entry in self._read(schema)[0]
-        )
+        entries, _ = self._read(schema)
+        several = len({entry.form for entry in entries}) > 1
+        return tuple(Figure(self._label(entry, several), entry.published) for entry in entries)
 
     def _label(self, entry: Entry, several: bool) -> str:
-        where = ", ".join(
-            f"{name}={value}" for name, value in zip(self._names, entry.key, strict=True)
-        )
+        named = zip(self._names, entry.key, strict=True)
+        where = ", ".join(f"{name}={value}" for name, value in named)
         return f"{entry.form.replace('_', ' ')}: {where}" if several else where
 
     def lower(self, schema: Schema) -> Plan:
-        """One table of all the variables, and one for each kind of total."""
+        """Lay out one table of all the variables, and one for each kind of total."""
         layout = Layout(schema, self.condition)
         entries, _ = self._read(schema)
-        counted: list[tuple[Place, ...]] = []
-        shares: dict[tuple[str, Key], list[Entry]] = {}
-        for entry in entries:
-            place = self._place(layout, entry.key, schema)
-            counted.append((place,))
-            if entry.form == "counts":
-                layout.bound(place, *count_bounds(entry.published, schema.records))
-            else:
-                shares.setdefault((entry.form, _denominator(entry.key, entry.form)), []).append(
-                    entry
-                )
-        for (form, of), members in shares.items():
-            cells = [(self._place(layout, m.key, schema), m.published) for m in members]
-            inner = [m for m in members if not _has_total(m.key, m.form)]
-            layout.share(
-                self._place(layout, of, schema), cells, _scale(form), len(inner) == len(cells)
-            )
-        return layout.plan(counted)
+        tables: dict[tuple[bool, ...], int] = {}
 
-    def _place(self, layout: Layout, key: Key, schema: Schema) -> Place:
-        groups, cell = {}, []
-        for name, value in zip(self._names, key, strict=True):
-            variable = schema[name]
-            groups[name] = any_level(variable) if value == TOTAL else all_levels(variable)
-            cell.append(0 if value == TOTAL else variable.levels[value])
-        return layout.place(groups, cell)
+        def place(key: Key) -> Place:
+            totals = tuple(value == TOTAL for value in key)
+            if totals not in tables:
+                grouped = zip(self._names, totals, strict=True)
+                tables[totals] = layout.table(
+                    {n: any_level(schema[n]) if t else all_levels(schema[n]) for n, t in grouped}
+                )
+            values = zip(self._names, key, strict=True)
+            cell = [0 if v == TOTAL else schema[n].levels[v] for n, v in values]
+            return tables[totals], layout.classes[tables[totals]].cell(cell)
+
+        counted = [(place(entry.key),) for entry in entries]
+        for entry, (cell,) in zip(entries, counted, strict=True):
+            if entry.form == "counts":
+                layout.bound(cell, *count_bounds(entry.published, schema.records))
+        shares = [entry for entry in entries if entry.form != "counts"]
+        for whole, members, complete in self._wholes(shares, schema):
+            if members[0].key != whole:
+                cells = [(place(m.key), m.published) for m in members]
+                layout.share(place(whole), cells, scale_of(members[0].form), complete)
+        return layout.plan(counted)
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Count with pandas group-bys."""
         people, weights = population(frame, counts, self._names, self.condition, schema)
         tables: dict[Key, dict[tuple[Any, ...], float]] = {}
+        values = {n: dict(zip(schema[n].texts, schema[n].values, strict=True)) for n in self._names}
 
         def count(key: Key) -> float:
-            names = tuple(n for n, v in zip(self._names, key, strict=True) if v != TOTAL)
+            named = [(n, v) for n, v in zip(self._names, key, strict=True) if v != TOTAL]
+            names = tuple(name for name, _ in named)
             if names not in tables:
                 tables[names] = count_by(people, weights, names)
-            values = [
-                schema[n].values[schema[n].levels[v]]
-                for n, v in zip(self._names, key, strict=True)
-                if v != TOTAL
-            ]
-            return tables[names].get(tuple(values), 0.0)
+            return tables[names].get(tuple(values[name][value] for name, value in named), 0.0)
 
         found = []
         for entry in self._read(schema)[0]:
             value = count(entry.key)
             if entry.form != "counts":
-                of = count(_denominator(entry.key, entry.form))
-                value = _scale(entry.form) * value / of if of else np.nan
+                whole = count(_denominator(entry.key, entry.form))
+                value = scale_of(entry.form) * value / whole if whole else np.nan
             found.append(value)
         return np.array(found)
 
 
-def _scale(form: str) -> float:
-    return 100.0 if form.endswith("percentages") else 1.0
-
-
 def _denominator(key: Key, form: str) -> Key:
-    """What a cell is a share of: its row, its column or the whole table."""
+    """Find what a cell is a share of: its row, its column or the whole table."""
     if form.startswith("row"):
         return (*key[:-1], TOTAL)
     if form.startswith("column"):
         return (*[TOTAL] * (len(key) - 1), key[-1])
     return (TOTAL,) * len(key)
-
-
-def _has_total(key: Key, form: str) -> bool:
-    """Whether a cell is a total among those that make up the same whole."""
-    if form.startswith("row"):
-        return key[-1] == TOTAL
-    if form.startswith("column"):
-        return TOTAL in key[:-1]
-    return TOTAL in key

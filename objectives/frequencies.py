@@ -14,17 +14,21 @@ from evosynth.counting import (
     Counted,
     Entry,
     Layout,
+    Read,
+    Written,
     as_list,
     count_bounds,
     count_by,
     count_sum_faults,
+    per_schema,
     population,
+    scale_of,
     share_sum_faults,
     valid,
 )
-from evosynth.errors import Fault
+from evosynth.errors import Fault, shown
 from evosynth.objective import Figure, Mention, Place, Plan, Text
-from evosynth.reading import read_list
+from evosynth.reading import VALID, read_list
 from evosynth.schema import MISSING, FloatArray, IntArray, Schema
 
 if TYPE_CHECKING:
@@ -32,7 +36,6 @@ if TYPE_CHECKING:
 
 Form = Literal["counts", "proportions", "percentages", "valid_percentages"]
 FORMS: tuple[Form, ...] = get_args(Form)
-VALID = "valid"
 
 
 class Frequencies(Counted):
@@ -51,67 +54,65 @@ class Frequencies(Counted):
         None, description="per cent of the records whose value is not missing"
     )
     shows: Annotated[tuple[Form, ...], BeforeValidator(as_list)] = Field(
-        ("counts",), description="what the columns of `table` or `file` are"
+        (),
+        description="what the columns of `table` or `file` are, if their header does not tell",
+        json_schema_extra={"type": ["string", "array"]},
     )
 
-    def _read(self, schema: Schema) -> tuple[list[Entry], list[Fault]]:
-        """Every published figure, and what is wrong with them."""
+    @per_schema
+    def _read(self, schema: Schema) -> Read[Entry]:
+        """Read every published figure."""
         variable = schema[self.of]
-        known = {*variable.levels, VALID, TOTAL, MISSING}
+        known = {*variable.levels, VALID, TOTAL} | ({MISSING} if variable.missing else set())
         texts = []
         faults = []
         for form in FORMS:
             for value, text in (getattr(self, form) or {}).items():
-                if value not in known or (value == MISSING and not variable.missing):
-                    hint = variable.hint(value)
-                    message = f"{self.of!r} has no value {value!r}{hint}"
-                    faults.append(Fault((form, value), message))
+                if value in known:
+                    texts.append(Written((value,), form, text, (form, value)))
                 else:
-                    texts.append((value, form, text, (form, value)))
-        pasted = self.pasted()
-        if pasted is not None:
-            where, table = pasted
-            found, wrong = read_list(table, variable, self.shows)
-            texts += [(value, form, text, (where, line)) for value, form, text, line in found]
-            faults += [Fault((where, *fault.path), fault.message) for fault in wrong]
-        entries = []
-        for value, form, text, path in texts:
-            try:
-                read = self.count(text) if form == "counts" else self.share(text, _scale(form))
-                entries.append(Entry((value,), form, read, path))
-            except ValueError as error:
-                faults.append(Fault(path, str(error)))
-        return entries, faults
+                    hint = variable.hint(value)
+                    message = f"{self.of!r} has no value {shown(value)!r}{hint}"
+                    faults.append(Fault((form, value), message))
+        cells, wrong = self.read_table(
+            lambda table, where: read_list(table, where, variable, self.shows)
+        )
+        none = {*variable.texts[variable.valid :], MISSING}
+        for cell in [*texts, *cells]:
+            if cell.form == "valid_percentages" and cell.key[0] in none:
+                faults.append(Fault(cell.path, "a missing value has no valid percentage"))
+        entries, unreadable = self.publish([*texts, *cells], FORMS)
+        return entries, [*faults, *wrong, *unreadable]
 
     def mentions(self) -> Iterator[Mention]:
         """Name the variable."""
         yield Mention(("of",), self.of)
 
-    def faults(self, schema: Schema) -> Iterator[Fault]:
-        """Unknown values, numbers that cannot be, sums that are off."""
+    def _faults(self, schema: Schema) -> Iterator[Fault]:
         entries, faults = self._read(schema)
         yield from faults
-        if faults:
-            return
-        if not entries:
+        if not faults and not entries:
             yield Fault((), f"no figure is listed; give one of {', '.join(FORMS)}, table and file")
+        if faults or not entries:
             return
-        variable = schema[self.of]
-        records = schema.records
         for form in FORMS:
-            shown = {e.key[0]: e for e in entries if e.form == form}
-            members = [e for value, e in shown.items() if value in variable.levels]
+            members, complete = self._values(form, schema)
             if form == "counts":
-                if members:
-                    complete = len(members) == variable.size and self.where is None
-                    yield from count_sum_faults(members, records, complete)
+                yield from count_sum_faults(
+                    members, schema.records, complete and self.where is None
+                )
                 continue
-            total = records if form != "valid_percentages" or not variable.missing else None
-            if self.where is not None:
-                total = None
-            texts = variable.texts[: variable.valid if form == "valid_percentages" else None]
-            complete = all(text in shown for text in texts)
-            yield from share_sum_faults(members, _scale(form), total, complete)
+            everyone = form != "valid_percentages" or not schema[self.of].missing
+            total = schema.records if everyone and self.where is None else None
+            yield from share_sum_faults(members, total, complete)
+
+    def _values(self, form: str, schema: Schema) -> tuple[list[Entry], bool]:
+        """Figures of single values, and whether they are of all that make up the whole."""
+        variable = schema[self.of]
+        entries = [e for e in self._read(schema)[0] if e.form == form]
+        members = [e for e in entries if e.key[0] in variable.levels]
+        size = variable.valid if form == "valid_percentages" else variable.size
+        return members, len(members) == size
 
     def figures(self, schema: Schema) -> tuple[Figure, ...]:
         """One per listed value and form."""
@@ -139,7 +140,7 @@ class Frequencies(Counted):
         return np.arange(variable.size), variable.levels[value]
 
     def lower(self, schema: Schema) -> Plan:
-        """One one-way table, and tables of what shares are shares of."""
+        """Lay out one one-way table, and tables of what shares are shares of."""
         layout = Layout(schema, self.condition)
         entries, _ = self._read(schema)
 
@@ -148,16 +149,17 @@ class Frequencies(Counted):
             return layout.place({self.of: groups}, [cell])
 
         counted = [(place(entry.key[0]),) for entry in entries]
-        for entry in entries:
+        for entry, (cell,) in zip(entries, counted, strict=True):
             if entry.form == "counts":
-                low, high = count_bounds(entry.published, schema.records)
-                layout.bound(place(entry.key[0]), low, high)
+                layout.bound(cell, *count_bounds(entry.published, schema.records))
         for form in FORMS[1:]:
-            members = [entry for entry in entries if entry.form == form]
-            if members:
-                of = place(VALID if form == "valid_percentages" else TOTAL)
-                cells = [(place(m.key[0]), m.published) for m in members]
-                layout.share(of, cells, _scale(form), complete=False)
+            whole = VALID if form == "valid_percentages" else TOTAL
+            members, complete = self._values(form, schema)
+            others = [e for e in entries if e.form == form and e not in members]
+            for parts, all_of_it in ((members, complete), (others, False)):
+                cells = [(place(e.key[0]), e.published) for e in parts if e.key[0] != whole]
+                if cells:
+                    layout.share(place(whole), cells, scale_of(form), all_of_it)
         return layout.plan(counted)
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
@@ -180,9 +182,6 @@ class Frequencies(Counted):
             of = 1.0
             if entry.form != "counts":
                 of = known if entry.form == "valid_percentages" else everyone
-            found.append(_scale(entry.form) * value / of if of else np.nan)
+            scale = 1.0 if entry.form == "counts" else scale_of(entry.form)
+            found.append(scale * value / of if of else np.nan)
         return np.array(found)
-
-
-def _scale(form: str) -> float:
-    return 100.0 if form.endswith("percentages") else 1.0

@@ -15,7 +15,7 @@ from evosynth.errors import Fault
 from evosynth.objective import Figure, Mention, Plan, Text
 from evosynth.printed import Printed
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
-from evosynth.significance import Tested, p_interval
+from evosynth.significance import Tested, p_box
 from evosynth.sums import Sums, Totals
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class OddsRatio(Tested):
     """Odds ratio and risk ratio of the first row against the second, for the first column.
 
     Name ``exposed`` and ``event`` where those are not the first values. Confidence intervals and
-    the p-value are Wald's, of the log odds ratio, or of the log risk ratio where only that is given.
+    the p-value are Wald's, of the log odds ratio, or of the log risk ratio where only that is
+    given.
     """
 
     kind: Literal["odds_ratio"]
@@ -43,9 +44,9 @@ class OddsRatio(Tested):
     columns: str = Field(description="the outcome")
     exposed: Text | None = Field(None, description="row value that is compared with the other")
     event: Text | None = Field(None, description="column value whose odds and risk are compared")
-    odds_ratio: Printed | None = None
+    odds_ratio: Printed | None = Field(None, description="ratio of the odds of the event")
     odds_ratio_ci: Ends | None = Field(None, description="its confidence interval")
-    risk_ratio: Printed | None = None
+    risk_ratio: Printed | None = Field(None, description="ratio of the risks of the event")
     risk_ratio_ci: Ends | None = Field(None, description="its confidence interval")
     level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="of the intervals")
 
@@ -99,7 +100,7 @@ class OddsRatio(Tested):
         return found
 
     def lower(self, schema: Schema) -> Plan:
-        """A smooth function of the four cells."""
+        """Follow the four cells."""
         classes = classify(schema, self._groups(schema), self.condition)
         keys = [key for key, _ in self.read()[0]]
         return Plan(smooth=(_Ratios(classes, self.figures(schema), keys, self.level),))
@@ -170,10 +171,4 @@ class _Ratios(Sums):
 
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on the size of z."""
-        low, high, unit = self.low.copy(), self.high.copy(), np.full(self.size, np.inf)
-        for i, key in enumerate(self.keys):
-            if key == "p":
-                low[i], high[i], unit[i] = p_interval(
-                    low[i], high[i], lambda p: float(stats.norm.isf(p / 2))
-                )
-        return low, high, unit
+        return p_box(self.low, self.high, self.keys, lambda p: float(stats.norm.isf(p / 2)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from evosynth import grim, ranks
 from evosynth.classes import all_levels, any_level, classify
@@ -15,15 +15,17 @@ from evosynth.counting import (
     TOTAL,
     Counted,
     Layout,
-    as_list,
+    Names,
+    Read,
     count_bounds,
+    per_schema,
     population,
 )
 from evosynth.errors import Fault, Path, shown, suggest
 from evosynth.moments import POWERS, GroupMoments
 from evosynth.objective import Figure, Mention, Place, Plan, Smooth
 from evosynth.printed import Printed, Published, Within
-from evosynth.reading import read_summary
+from evosynth.reading import Statistic, read_summary
 from evosynth.schema import FloatArray, IntArray, Schema
 
 if TYPE_CHECKING:
@@ -99,35 +101,27 @@ class Summary(Counted):
     """
 
     kind: Literal["summary"]
-    of: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
-        description="the quantity, or several", json_schema_extra={"type": ["string", "array"]}
-    )
-    by: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
-        (),
-        description="variables whose values, crossed, make the groups",
-        json_schema_extra={"type": ["string", "array"]},
-    )
-    each: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
-        (),
-        description="variables whose values make the groups, one variable after the other",
-        json_schema_extra={"type": ["string", "array"]},
+    of: Names = Field(description="the quantity, or several")
+    by: Names = Field((), description="variables whose values, crossed, make the groups")
+    each: Names = Field(
+        (), description="variables whose values make the groups, one variable after the other"
     )
     n: Tree | None = Field(None, description="number of records with a valid value")
-    mean: Tree | None = None
+    mean: Tree | None = Field(None, description="arithmetic mean")
     sd: Tree | None = Field(None, description="standard deviation (n - 1)")
     variance: Tree | None = Field(None, description="variance (n - 1)")
     standard_error: Tree | None = Field(None, description="standard error of the mean")
-    median: Tree | None = None
+    median: Tree | None = Field(None, description="middle value")
     iqr: Tree | None = Field(None, description="interquartile range")
-    min: Tree | None = None
-    max: Tree | None = None
-    sum: Tree | None = None
+    min: Tree | None = Field(None, description="smallest value")
+    max: Tree | None = Field(None, description="largest value")
+    sum: Tree | None = Field(None, description="sum of the values")
     skewness: Tree | None = Field(None, description="adjusted, as pandas, SPSS and Excel print it")
     kurtosis: Tree | None = Field(None, description="excess, adjusted, as pandas, SPSS and Excel")
     quantiles: dict[str, Tree] | None = Field(None, description="per cent: value")
     above: dict[str, Tree] | None = Field(None, description="threshold: per cent of records above")
     below: dict[str, Tree] | None = Field(None, description="threshold: per cent of records below")
-    shows: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
+    shows: Names = Field(
         (), description="statistics in the cells of `table` where its header names groups"
     )
 
@@ -139,39 +133,43 @@ class Summary(Counted):
 
     # Reading
 
-    def _read(self, schema: Schema) -> tuple[list[Item], list[Fault]]:
-        """Every published statistic, and what is wrong with them."""
-        found: list[tuple[str, str, Group, str, Path]] = []
+    @per_schema
+    def _read(self, schema: Schema) -> Read[Item]:
+        """Read every published statistic: matters of counts first, then block by block."""
+        found: list[Statistic] = []
         faults: list[Fault] = []
         for name in STATISTICS:
             if getattr(self, name) is not None:
-                self._unfold(getattr(self, name), name, "", schema, (name,), found, faults)
+                self._unfold(getattr(self, name), name, schema, (name,), found, faults)
         for key, name in WITH_ARGUMENT.items():
             for argument, tree in (getattr(self, key) or {}).items():
-                self._unfold(tree, name, argument, schema, (key, argument), found, faults)
-        pasted = self.pasted()
-        if pasted is not None:
-            where, table = pasted
-            cells, wrong = read_summary(table, self.of, self.by, self.each, self.shows, schema)
-            texts = [(c.statistic, c.argument, c.variable, c.group, c.text, c.line) for c in cells]
-            for statistic, argument, variable, group, text, line in texts:
-                found.append((variable, f"{statistic} {argument}", group, text, (where, line)))
-            faults += [Fault((where, *fault.path), fault.message) for fault in wrong]
-        items = []
-        for variable, what, group, text, path in found:
-            statistic, _, argument = what.partition(" ")
+                self._unfold(tree, f"{name} {argument}", schema, (key, argument), found, faults)
+        cells, wrong = self.read_table(
+            lambda table, where: read_summary(
+                table, where, self.of, self.by, self.each, self.shows, schema
+            ),
+            *range(2, len(self.by) + 2),
+        )
+        items: dict[tuple[Any, ...], Item] = {}
+        for written in [*found, *cells]:
             try:
-                items.append(self._item(variable, group, statistic, argument, text, path))
+                item = self._item(written)
             except ValueError as error:
-                faults.append(Fault(path, str(error)))
-        items = self._marked(items, schema)
-        blocks = list(dict.fromkeys(self._block_of(item) for item in items))
+                faults.append(Fault(written.path, str(error)))
+                continue
+            what = (item.variable, frozenset(item.group), item.statistic, item.argument)
+            before = items.setdefault(what, item)
+            if before.published != item.published:
+                message = f"{item.label} is {item.published} here, but {before.published} before"
+                faults.append(Fault(item.path, message))
+        marked = self._marked(list(items.values()), schema)
+        blocks = {block: i for i, block in enumerate(dict.fromkeys(map(self._block_of, marked)))}
 
         def order(item: Item) -> int:
-            block = item.follows * len(blocks) + blocks.index(self._block_of(item))
+            block = item.follows * len(blocks) + blocks[self._block_of(item)]
             return -1 if item.counted else block
 
-        return sorted(items, key=order), faults
+        return sorted(marked, key=order), [*faults, *wrong]
 
     def _marked(self, items: list[Item], schema: Schema) -> list[Item]:
         """Mark the statistics of small groups."""
@@ -181,9 +179,9 @@ class Summary(Counted):
             small[key] = size is not None and size <= _SMALL
         return [replace(i, small=small[i.variable, i.group]) for i in items]
 
-    def _item(
-        self, variable: str, group: Group, statistic: str, argument: str, text: str, path: Path
-    ) -> Item:
+    def _item(self, written: Statistic) -> Item:
+        statistic, _, argument = written.name.partition(" ")
+        text = written.text
         number = float(Printed.parse(argument).value) if argument else 0.0
         published: Published
         if statistic == "n":
@@ -198,24 +196,22 @@ class Summary(Counted):
                 raise ValueError(f"{argument} is not a percentage between 0 and 100")
         if statistic in {"sd", "variance", "standard_error", "iqr"} and published.text[:1] == "-":
             raise ValueError(f"{published} cannot be negative")
-        return Item(variable, group, statistic, number, published, path)
+        return Item(written.variable, written.group, statistic, number, published, written.path)
 
     def _unfold(
         self,
         tree: Any,
-        statistic: str,
-        argument: str,
+        what: str,
         schema: Schema,
         path: Path,
-        found: list[tuple[str, str, Group, str, Path]],
+        found: list[Statistic],
         faults: list[Fault],
     ) -> None:
         """Walk down a nested statistic."""
-        what = f"{statistic} {argument}"
 
         def leaf(node: Any, variable: str, group: Group, where: Path) -> None:
             if isinstance(node, str):
-                found.append((variable, what, group, node, where))
+                found.append(Statistic(variable, group, what, node, where))
             elif node is not None:
                 faults.append(Fault(where, "expected a single number here"))
 
@@ -286,8 +282,7 @@ class Summary(Counted):
 
     # Faults
 
-    def faults(self, schema: Schema) -> Iterator[Fault]:
-        """Unknown groups, statistics that cannot be, and statistics that contradict each other."""
+    def _faults(self, schema: Schema) -> Iterator[Fault]:
         wrong = list(self._shape_faults(schema))
         yield from wrong
         if wrong:
@@ -297,14 +292,8 @@ class Summary(Counted):
         if faults:
             return
         if not items:
-            yield Fault((), f"no statistic is given; there are {', '.join(STATISTICS)}, quantiles")
-        seen: dict[tuple[Any, ...], Item] = {}
-        for item in items:
-            key = (item.variable, frozenset(item.group), item.statistic, item.argument)
-            if key in seen and seen[key].published != item.published:
-                message = f"{item.label} is {item.published} here, but {seen[key].published} before"
-                yield Fault(item.path, message)
-            seen[key] = item
+            keys = ", ".join((*STATISTICS, *WITH_ARGUMENT, "table"))
+            yield Fault((), f"no statistic is given; there are {keys} and file")
         for (variable, group), members in _together(items).items():
             size = self._size(variable, group, members, schema)
             yield from _clashes(members, variable, size, schema)
@@ -325,7 +314,7 @@ class Summary(Counted):
     def _size(
         self, variable: str, group: Group, members: Sequence[Item], schema: Schema
     ) -> int | None:
-        """Number of records that a group's statistics rest on, if it is known."""
+        """Find the number of records that a group's statistics rest on, if it is known."""
         for item in members:
             if item.statistic == "n" and isinstance(item.published, Printed):
                 return int(item.published.value)
@@ -341,7 +330,7 @@ class Summary(Counted):
         return tuple(Figure(item.label, item.published) for item in self._read(schema)[0])
 
     def lower(self, schema: Schema) -> Plan:
-        """Counts below and above values for ranks, sums of powers for moments."""
+        """Bound counts below and above values for ranks, sum powers for moments."""
         layout = Layout(schema, self.condition)
         items, _ = self._read(schema)
         places: dict[Item, tuple[Place, ...]] = {}
@@ -421,7 +410,7 @@ class Summary(Counted):
         return [*moments, *(self._quantile(item, schema) for item in items if item.follows)]
 
     def _quantile(self, item: Item, schema: Schema) -> Smooth:
-        """A quantile of a small group."""
+        """Lower a quantile of a small group."""
         variable = schema[item.variable]
         groups = {**self._groups(item.group, schema), item.variable: any_level(variable)}
         classes = classify(schema, groups, self.condition)

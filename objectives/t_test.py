@@ -16,7 +16,7 @@ from evosynth.moments import Powers, Sample
 from evosynth.objective import Figure, Mention, Plan
 from evosynth.printed import Printed
 from evosynth.schema import FloatArray, Schema
-from evosynth.significance import Tested, p_interval
+from evosynth.significance import Tested, p_box, p_faults
 from evosynth.sums import Totals
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class TTest(Tested):
     kind: Literal["t_test"]
     of: str = Field(description="the quantity")
     by: str = Field(description="the variable whose two values make the groups")
-    t: Printed | None = None
+    t: Printed | None = Field(None, description="t statistic")
     df: Printed | None = Field(None, description="degrees of freedom")
     difference: Printed | None = Field(None, description="difference of the means")
     equal_variances: bool = Field(True, description="pooled, or Welch's if false")
@@ -57,10 +57,14 @@ class TTest(Tested):
         if len(levels) != 2:
             message = f"{self.by!r} has {len(levels)} values, not two; choose two with where"
             yield Fault(("by",), message)
-        yield from self.read()[1]
+        read, faults = self.read()
+        yield from faults
+        if self.df is not None and self.df.value > 0:
+            df = self.df.value
+            yield from p_faults(read, "t", lambda t: float(2 * stats.t.sf(t, df)))
 
     def lower(self, schema: Schema) -> Plan:
-        """A smooth function of the moments of the two groups."""
+        """Follow the moments of the two groups."""
         groups = np.full(schema[self.by].size, -1)
         groups[self._levels(schema)] = [0, 1]
         classes = classify(
@@ -107,6 +111,10 @@ class _TTest(Powers):
 
     def evaluate(self, totals: Totals) -> Totals:
         """T, degrees of freedom and difference; a p-value is a bound on the size of t."""
+        values = self._compute(totals)
+        return np.array([values[key] for key in self.keys])
+
+    def _compute(self, totals: Totals) -> dict[str, Any]:
         sample = Sample(totals, self.about)
         n, variance = sample.n, sample.variance
         difference = sample.mean[0] - sample.mean[1]
@@ -118,18 +126,9 @@ class _TTest(Powers):
             squared = parts.sum()
             df = squared**2 / (parts**2 / (n - 1)).sum()
         t = difference / np.sqrt(squared)
-        values = {"t": t, "df": df, "difference": difference, "p": t if np.real(t) >= 0 else -t}
-        return np.array([values[key] for key in self.keys])
+        return {"t": t, "df": df, "difference": difference, "p": t if np.real(t) >= 0 else -t}
 
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on the size of t."""
-        low, high, unit = self.low.copy(), self.high.copy(), np.full(self.size, np.inf)
-        if "p" in self.keys:
-            keys, self.keys = self.keys, ["df"]
-            df = float(np.real(self.evaluate(totals)[0]))
-            self.keys = keys
-            i = list(self.keys).index("p")
-            low[i], high[i], unit[i] = p_interval(
-                low[i], high[i], lambda p: float(stats.t.isf(p / 2, max(df, 1e-9)))
-            )
-        return low, high, unit
+        df = max(float(np.real(self._compute(totals)["df"])), 1e-9)
+        return p_box(self.low, self.high, self.keys, lambda p: float(stats.t.isf(p / 2, df)))

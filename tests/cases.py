@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from evosynth.exact import Exact
 from evosynth.problem import Problem
 from evosynth.record_types import Types
 from evosynth.records import Records
 from evosynth.space import Space
 from evosynth.spec import Spec, load
+from evosynth.start import Source, prepare
 
 SPECS = Path(__file__).parent.parent / "specs"
 FOUNDING = [SPECS / "south-yorkshire-cars-1.yaml", SPECS / "south-yorkshire-cars-2.yaml"]
@@ -50,6 +52,15 @@ def problem_of(spec: Spec) -> Problem:
 
 def spaces(problem: Problem) -> list[Space]:
     return [Types(problem), Records(problem)]
+
+
+def source_of(space: Space, start: str = "calibrated", seed: int = 0) -> Source:
+    return prepare(space, start, True, np.random.default_rng(seed))
+
+
+def strategy_of(space: Space, start: str = "calibrated") -> Exact:
+    """The default strategy on a space of one's own choice."""
+    return Exact(space.problem, space, source_of(space, start), False, lambda: False)
 
 
 def random_codes(problem: Problem, rng: np.random.Generator, size: int | None = None):

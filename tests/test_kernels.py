@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosynth.kernels import cells, design, lattice, moves
+from evosynth.kernels import cells, design, lattice, moves, sums
 
 RNG = np.random.default_rng(7)
 CODES = RNG.integers(0, 4, (300, 3)).astype(np.uint8)
@@ -46,13 +46,34 @@ def test_sum_products_is_the_weighted_cross_product():
     np.testing.assert_allclose(found, rows.T @ (rows * weights[:, None]), rtol=1e-12)
 
 
-def test_index_cells_is_mixed_radix():
+def test_index_cells_adds_up_lookups():
     start, column = np.array([0, 2, 3]), np.array([2, 0, 1])
-    stride, first = np.array([4, 1, 1]), np.array([0, 16])
-    found = both(cells.index_cells, CODES, start, column, stride, first)
+    lookup_start, first = np.array([0, 4, 8]), np.array([0, 16])
+    grouped = np.array([0, 1, 0, 2])
+    lookup = np.concatenate([4 * np.arange(4), np.arange(4), grouped])
+    found = both(cells.index_cells, CODES, start, column, lookup_start, lookup, first)
     expected = np.ravel_multi_index((CODES[:, 2], CODES[:, 0]), (4, 4))
     np.testing.assert_array_equal(found[:, 0], expected)
-    np.testing.assert_array_equal(found[:, 1], 16 + CODES[:, 1])
+    np.testing.assert_array_equal(found[:, 1], 16 + grouped[CODES[:, 1]])
+
+
+def test_sums_within_groups_leave_out_what_is_not_counted():
+    group, features = RNG.integers(-1, 3, 50), RNG.normal(size=(50, 2))
+    counts = RNG.integers(0, 4, 50) * 1.0
+    found = both(sums.sum_groups, group, features, counts, 3)
+    expected = [(features * counts[:, None])[group == g].sum(axis=0) for g in range(3)]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    change = RNG.normal(size=(3, 2, 4))
+    spread = both(sums.spread_groups, group, features, change)
+    by_record = np.einsum("ik,ikf->if", features, np.where(group[:, None, None] >= 0, change[group], 0))
+    np.testing.assert_allclose(spread, by_record, rtol=1e-12, atol=1e-12)
+
+
+def test_weights_are_counted_like_records():
+    index = RNG.integers(0, 6, (40, 2)).astype(np.int32) + np.array([0, 6], np.int32)
+    weights = RNG.random(40)
+    expected = np.bincount(index.ravel(), np.repeat(weights, 2), 12)
+    np.testing.assert_allclose(both(cells.count_weights, index, weights, 12), expected, rtol=1e-12)
 
 
 def test_counting_and_summing_respect_multiplicity():
@@ -177,27 +198,82 @@ def test_balance_picks_the_option_that_keeps_the_sum_short():
     assert picked.tolist() == [1, 1, 0]
 
 
-def test_draw_changes_swaps_steps_and_replaces():
+def changes(quantity, valid=20):
+    """Moves of 50 records of three variables, the middle one a quantity or not."""
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 3, (50, 3)).astype(np.uint8)
     codes[:, 1] = rng.integers(0, 20, 50)
-    first, second = rng.integers(0, 50, (2, 4000))
-    free, stepped, sizes = np.array([0, 1, 2]), np.array([1]), np.array([3, 20, 3])
-    uniform = rng.random((4000, 3))
-    variable, old, new, swap, kept = moves.draw_changes(
-        codes, first, second, free, stepped, sizes, uniform
-    )
+    first, second = rng.integers(0, 50, (2, 6000))
+    stepped = np.array([1] if quantity else [], dtype=np.int64)
+    free, sizes = np.array([0, 1, 2]), np.array([3, 20, 3])
+    uniform = rng.random((6000, 3))
+    given = (codes, first, second, free, stepped, sizes, np.array([3, valid, 3]), uniform)
+    found = both(moves.draw_changes, *given)
+    variable, old, new, swap, kept = found
     np.testing.assert_array_equal(old, codes[first, variable])
     np.testing.assert_array_equal(new[swap], codes[second, variable][swap])
     np.testing.assert_array_equal(kept, new != old)
     assert (new >= 0).all()
     assert (new < sizes[variable]).all()
+    return variable, old, new, swap, uniform[:, 0]
+
+
+def test_changes_of_categories_swap_or_replace():
+    variable, _, new, swap, _ = changes(quantity=False)
     assert swap.mean() == pytest.approx(0.5, abs=0.05)
-    step = (uniform[:, 0] >= 0.5) & (uniform[:, 0] < 0.75)
+    for v, size in ((0, 3), (1, 20), (2, 3)):
+        assert set(new[~swap & (variable == v)].tolist()) == set(range(size))
+
+
+def test_changes_of_a_quantity_also_step_to_near_values():
+    variable, old, new, swap, what = changes(quantity=True)
+    step = (what >= 0.3) & (what < 0.85)
+    np.testing.assert_array_equal(swap, what < 0.3)
     assert set(variable[step].tolist()) == {1}
-    inner = step & (old > 3) & (old < 16)
-    assert set((new - old)[inner].tolist()) == {-3, -2, -1, 1, 2, 3}
-    replaced = uniform[:, 0] >= 0.75
+    far = np.abs(new - old)[step & (old > 8) & (old < 11)]
+    assert set(far.tolist()) >= {1, 2, 3, 4, 5}
+    assert (far <= 3).mean() > 0.7
+    replaced = what >= 0.85
+    assert set(variable[replaced].tolist()) == {0, 1, 2}
     assert set(new[replaced & (variable == 1)].tolist()) == set(range(20))
-    plain = moves.draw_changes.py_func(codes, first, second, free, stepped, sizes, uniform)
-    np.testing.assert_array_equal(new, plain[2])
+
+
+def test_missing_values_are_not_stepped_to_or_from():
+    variable, old, new, _, what = changes(quantity=True, valid=17)
+    step = (what >= 0.3) & (what < 0.85)
+    np.testing.assert_array_equal(new[step & (old >= 17)], old[step & (old >= 17)])
+    assert (new[step & (old < 17)] < 17).all()
+    assert (new[(what >= 0.85) & (variable == 1)] >= 17).any()
+
+
+def test_neutral_moves_are_those_that_change_no_count():
+    rng = np.random.default_rng(5)
+    stock = rng.integers(0, 3, 40).astype(np.int32)
+    index = np.stack([rng.integers(0, 2, 40), 2 + rng.integers(0, 2, 40)], axis=1).astype(np.int32)
+    source, target = move_arrays(rng, 40, 300)
+    found = both(moves.neutral_moves, source, source, target, index, stock)
+    expected = []
+    for (a, b), (c, d) in zip(source, target, strict=True):
+        held = stock[a] > 0 and (b < 0 or (stock[b] > 0 and a != b))
+        before = [index[a], index[b]] if b >= 0 else [index[a]]
+        after = [index[c], index[d]] if b >= 0 else [index[c]]
+        same = np.array_equal(np.sort(before, axis=0), np.sort(after, axis=0))
+        expected.append(bool(held and same))
+    assert 5 < sum(expected) < 295
+    assert found.tolist() == expected
+
+
+def test_the_best_pair_of_moves_is_found():
+    rng = np.random.default_rng(6)
+    effects, residual = rng.normal(size=(12, 3)), np.array([2.0, -1.5, 0.3])
+    source = np.column_stack([np.arange(12) // 2, np.full(12, -1)])
+    first, second, least = moves.best_pair(effects, source, residual, 0.5, 1e9)
+    losses = {}
+    for a in range(12):
+        for b in [None, *range(a + 1, 12)]:
+            if b is None or source[a, 0] != source[b, 0]:
+                left = residual + effects[a] + (0 if b is None else effects[b])
+                losses[a, -1 if b is None else b] = np.sqrt(np.maximum(np.abs(left) - 0.5, 0)).sum()
+    assert (first, second) == min(losses, key=losses.get)
+    assert least == pytest.approx(min(losses.values()))
+    assert moves.best_pair(effects, source, residual, 0.5, least / 2)[:2] == (-1, -1)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import FOUNDING, problem_of, small, spaces
+from cases import FOUNDING, problem_of, small, source_of, spaces, strategy_of
 
 from evosynth.evolve import Limits, evolve
-from evosynth.exact import POPULATION, Exact
+from evosynth.exact import POPULATION
 from evosynth.kernels.cells import count_cells
-from evosynth.polish import PRINTS, _pool, measure, polish
+from evosynth.polish import PRINTS, _pool, polish
 from evosynth.record_types import Types
 from evosynth.records import Records
 from evosynth.spec import load
-from evosynth.start import prepare
 
 
-def near(problem, space):
+def near(space):
     """A candidate whose tables are exact and whose figures are near, from two generations."""
-    source = prepare(space, "calibrated", np.random.default_rng(0))
-    strategy = Exact(problem, space, source)
-    toolbox = strategy.toolbox()
+    toolbox = strategy_of(space).toolbox()
     toolbox.register("finish", lambda population, rng: population[0])
     state, _ = evolve(toolbox, 1, POPULATION, Limits(3), lambda state: False)
     return state.population[0].payload
@@ -35,10 +32,10 @@ def table_counts(problem, space, payload):
 def test_polish_lands_every_coefficient_and_leaves_the_tables_alone(space_kind):
     problem = problem_of(load(FOUNDING[1]))
     space = space_kind(problem)
-    payload = near(problem, space)
-    assert np.abs(measure(problem, *space.rows(payload))).max() > 1
+    payload = near(space)
+    assert np.abs(problem.measure(*space.rows(payload))).max() > 1
     landed = polish(space, payload, np.random.default_rng(3), rounds=12)
-    assert np.abs(measure(problem, *space.rows(landed))).max() < PRINTS
+    assert np.abs(problem.measure(*space.rows(landed))).max() < PRINTS
     np.testing.assert_array_equal(
         table_counts(problem, space, landed), table_counts(problem, space, payload)
     )
@@ -48,9 +45,10 @@ def test_polish_lands_every_coefficient_and_leaves_the_tables_alone(space_kind):
 def test_effects_of_moves_add_up_exactly_in_the_expansion(tmp_path, fine):
     problem = problem_of(small(tmp_path))
     for space in spaces(problem):
-        source = prepare(space, "calibrated", np.random.default_rng(0))
-        payload = source.draw(np.random.default_rng(1))
-        moves, effects, reach, residual = _pool(space, payload, 40, fine, np.random.default_rng(2))
+        payload = source_of(space).draw(np.random.default_rng(1))
+        rng = np.random.default_rng(2)
+        proposed = space.propose(payload, 800, rng)
+        moves, effects, reach, residual = _pool(space, payload, proposed, 40, fine, rng)
         assert len(moves) > 20
         codes, counts = space.rows(payload)
         expansion = problem.expand(codes, counts.astype(float))
@@ -63,8 +61,7 @@ def test_effects_of_moves_add_up_exactly_in_the_expansion(tmp_path, fine):
 def test_polish_never_returns_something_worse(tmp_path):
     problem = problem_of(small(tmp_path))
     for space in spaces(problem):
-        source = prepare(space, "calibrated", np.random.default_rng(0))
-        payload = source.draw(np.random.default_rng(1))
-        before = np.abs(measure(problem, *space.rows(payload))).max()
+        payload = source_of(space).draw(np.random.default_rng(1))
+        before = np.abs(problem.measure(*space.rows(payload))).max()
         after = polish(space, payload, np.random.default_rng(2), rounds=1)
-        assert np.abs(measure(problem, *space.rows(after))).max() <= before
+        assert np.abs(problem.measure(*space.rows(after))).max() <= before

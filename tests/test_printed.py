@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evosynth.printed import Printed
+from evosynth.printed import Printed, Within
 
 TEXTS = [
     # as printed, canonical text, value, decimals
@@ -34,7 +35,7 @@ def test_parse(printed: str, text: str, value: float, decimals: int) -> None:
 
 NOT_NUMBERS = [
     *["", " ", "-", "+", ".", ",", "1.", "1e3", "1_000", "0x10", "nan", "inf", "--1", "1 024"],
-    *["1,02", "1,0245", ",024", "1.5,000", "40%", "0.1*", "(0.1)", "0.٤", "٤", "²"],
+    *["1,02", "1,0245", ",024", "1.5,000", "0.1*", "(0.1)", "0.٤", "٤", "²"],
 ]
 
 
@@ -43,6 +44,12 @@ def test_what_is_not_a_number_is_shown(text: str) -> None:
     with pytest.raises(ValueError) as caught:
         Printed.parse(text)
     assert str(caught.value) == (f"{text!r} is not a number as printed, such as 1,024 or -0.0650")
+
+
+def test_a_percentage_is_told_where_it_belongs() -> None:
+    with pytest.raises(ValueError) as caught:
+        Printed.parse("40%")
+    assert str(caught.value) == "'40%' is a percentage; write 40 under a key for percentages"
 
 
 def test_a_number_is_at_most_forty_characters_long() -> None:
@@ -71,7 +78,22 @@ PRINTS = [
     ("-0.00", -0.0, True),
     ("-0.00", 0.0, False),
     ("2", 2.5, True),
-    ("3", 2.5, False),
+    ("3", 2.5, True),
+    ("4", 2.5, False),
+    ("1", 2.5, False),
+    ("0.12", 1 / 8, True),
+    ("0.13", 1 / 8, True),
+    ("-0.12", -1 / 8, True),
+    ("-0.13", -1 / 8, True),
+    ("0.12", 0.1250001, False),
+    ("0.13", 0.1249999, False),
+    ("0.3", 0.35, True),
+    ("0.4", 0.35, True),
+    ("2.67", 2.675, True),
+    ("2.68", 2.675, True),
+    ("28.6", 100 * 2 / 7, True),
+    ("0", 0.5, True),
+    ("0", -0.0, False),
     ("1024", 1024.3, True),
     ("1", math.nan, False),
     ("1", math.inf, False),
@@ -119,10 +141,14 @@ def test_all_of_the_interval_prints_the_same(units: int, decimals: int, share: f
 @given(st.integers(1, 400), st.integers(0, 4), st.integers(-1, 10_001))
 def test_counts_agree_with_brute_force(total: int, decimals: int, units: int) -> None:
     text = f"{units / 10_000:.{decimals}f}"
-    low, high = Printed.parse(text).counts(total)
-    assert list(range(low, high + 1)) == [
-        count for count in range(total + 1) if f"{count / total:.{decimals}f}" == text
-    ]
+    goal, half = Fraction(text), Fraction(1, 2 * 10**decimals)
+    for scale in (1, 100):
+        low, high = Printed.parse(text).counts(total, float(scale))
+        assert list(range(low, high + 1)) == [
+            count
+            for count in range(total + 1)
+            if abs(Fraction(scale * count, total) - goal) <= half and text[0] != "-"
+        ]
 
 
 @given(st.integers(1, 10**8), st.integers(1, 6), st.data())
@@ -144,9 +170,61 @@ COUNTS = [
     # 97 x (0.05, 0.15) = (4.85, 14.55)
     ("0.1", 97, (5, 14)),
     ("1.00", 300, (299, 300)),
+    # 199 of 200 is halfway between 0.99 and 1.00
+    ("1.00", 200, (199, 200)),
+    ("0.99", 200, (197, 199)),
+    ("0.12", 8, (1, 1)),
+    ("0.13", 8, (1, 1)),
+    ("0.14", 8, (2, 1)),
+    ("0.50", 0, (0, 0)),
 ]
 
 
 @pytest.mark.parametrize(("text", "total", "expected"), COUNTS)
 def test_counts_by_hand(text: str, total: int, expected: tuple[int, int]) -> None:
     assert Printed.parse(text).counts(total) == expected
+
+
+WITHIN = [
+    # text, canonical text, inside, outside
+    ("<10", "<10", [0, 9, 9.99, -3], [10, 10.5]),
+    ("< 10", "<10", [9], [10]),
+    ("<=10", "<=10", [10], [10.5, 11]),
+    ("≤ 0.05", "≤0.05", [0.05, 0.01], [0.051]),
+    (">5", ">5", [6, 5.01], [5, 4]),
+    (">=1,000", ">=1000", [1000, 2000], [999]),
+    ("<0.001", "<0.001", [0.0009, 0.0], [0.001, 0.0011]),
+]
+
+
+@pytest.mark.parametrize(("text", "canonical", "inside", "outside"), WITHIN)
+def test_a_bound_admits_what_it_says(
+    text: str, canonical: str, inside: list[float], outside: list[float]
+) -> None:
+    found = Within.parse(text)
+    assert found is not None
+    assert str(found) == canonical
+    assert found.prints(found.value)
+    for value in inside:
+        assert found.prints(value)
+        assert found.off(value) == 0
+    for value in outside:
+        assert not found.prints(value)
+    assert not found.prints(math.nan)
+
+
+def test_a_bound_tells_how_far_outside_a_value_lies() -> None:
+    found = Within.parse("<0.05")
+    assert found is not None
+    assert found.off(0.06) == pytest.approx(2)
+    assert found.show(0.0512) == "0.05"
+
+
+@pytest.mark.parametrize("text", ["10", "-0.5", "~5", "=5", "5<", "<"])
+def test_what_is_no_bound_is_none(text: str) -> None:
+    assert Within.parse(text) is None
+
+
+def test_a_bound_needs_a_number() -> None:
+    with pytest.raises(ValueError, match="'ten' is not a number"):
+        Within.parse("<ten")

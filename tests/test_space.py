@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import FOUNDING, problem_of, random_codes, small, spaces
+from cases import FOUNDING, problem_of, random_codes, small, source_of, spaces, strategy_of
 
 from evosynth.errors import SizeError
 from evosynth.exact import POPULATION, Exact
 from evosynth.record_types import Types, few_types
 from evosynth.records import Records
 from evosynth.spec import load
-from evosynth.start import prepare
 
 
 @pytest.fixture(params=["Types", "Records"])
 def strategy(request, tmp_path):
     problem = problem_of(small(tmp_path))
     space = {"Types": Types, "Records": Records}[request.param](problem)
-    return Exact(problem, space, prepare(space, "univariate", np.random.default_rng(0)))
+    return strategy_of(space, "univariate")
 
 
 def sums(strategy, payload):
@@ -127,7 +126,7 @@ def test_the_founding_spec_is_held_as_types_and_a_wide_one_as_records(tmp_path):
 def test_large_problems_keep_fewer_candidates_and_huge_ones_are_refused(tmp_path):
     few = problem_of(small(tmp_path, wide(20_000_000, 9)))
     space = Records(few)
-    strategy = Exact(few, space, None)
+    strategy = Exact(few, space, None, False, lambda: False)
     assert 4 <= strategy.population < POPULATION
     assert (strategy.population - 4) * 2 * space.bytes <= 2**30
     with pytest.raises(SizeError, match="100,000,000 records of 10 variables"):
@@ -146,7 +145,7 @@ outputs:
     coefficients: {Intercept: "-20.1", INCOME: "0.0019876543"}
 """
     problem = problem_of(small(tmp_path, text))
-    source = prepare(Types(problem), "univariate", np.random.default_rng(0))
+    source = source_of(Types(problem), "univariate")
     assert source.influence.shape[1] == 2
     spread = (source.influence * source.weights[:, None]).T @ source.influence
     np.testing.assert_allclose(spread, np.eye(2), atol=1e-6)

@@ -94,7 +94,7 @@ def test_bad_specs(case: dict[str, Any], write_spec: Write) -> None:
 def test_all_faults_at_once_by_line(write_spec: Write) -> None:
     change = {
         "of: SEX": "of: SXE",
-        "W: [2, 2]": "W: [2, 2, 2]",
+        "W: [2, 2]": "W: [2, 2, 4, 0]",
         "kind: logit": "kind: logitt",
         "4]": "4], proportions: {9: 0.1}",
         "records: 10": "records: 10\nrecords: 11",
@@ -103,7 +103,7 @@ def test_all_faults_at_once_by_line(write_spec: Write) -> None:
         "spec.yaml:2 records: stands twice in the same mapping (first in line 1); remove one",
         "spec.yaml:6 variables.AGE.proportions.9: no such value (known: 0, 1, 2, 3, 4)",
         "spec.yaml:9 outputs[0].of: unknown variable 'SXE' (did you mean 'SEX'?)",
-        "spec.yaml:17 outputs[1].counts.W: 3 cells, but 'SEX' has 2 values (1, 2)",
+        "spec.yaml:17 outputs[1].counts.W: 4 cells, but 'SEX' has 2 values (1, 2)",
         "spec.yaml:18 outputs[2].kind: unknown kind 'logitt' (did you mean 'logit'?)",
     ]
 

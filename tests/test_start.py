@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import FOUNDING, problem_of, small
+from cases import FOUNDING, problem_of, small, source_of
 
 from evosynth.kernels.cells import violation
 from evosynth.record_types import Types
 from evosynth.records import Records
 from evosynth.spec import load
-from evosynth.start import prepare
 
 
 @pytest.mark.parametrize("space_kind", [Types, Records])
 def test_calibrated_weights_meet_the_published_statistics(space_kind):
     problem = problem_of(load(FOUNDING[1]))
-    source = prepare(space_kind(problem), "calibrated", np.random.default_rng(0))
+    source = source_of(space_kind(problem))
     totals = np.zeros(len(problem.low))
-    for table in range(len(problem.tables)):
+    for table in range(len(problem.grids)):
         np.add.at(totals, source.cells[:, table], source.weights)
     outside = np.maximum(problem.low - totals, totals - problem.high).clip(min=0)
     assert outside.sum() < 8
@@ -30,7 +29,7 @@ def test_calibrated_weights_meet_the_published_statistics(space_kind):
 @pytest.mark.parametrize("start", ["uniform", "univariate", "calibrated"])
 def test_draws_have_the_right_number_of_records_and_differ(tmp_path, start, space_kind):
     space = space_kind(problem_of(small(tmp_path)))
-    source = prepare(space, start, np.random.default_rng(0))
+    source = source_of(space, start)
     draws = [source.draw(np.random.default_rng(i)) for i in range(3)]
     for payload in draws:
         counts = space.rows(payload)[1]
@@ -44,7 +43,7 @@ def test_calibrated_draws_start_nearer_than_univariate_and_those_than_uniform():
     space = Types(problem)
     wrong = {}
     for start in ("uniform", "univariate", "calibrated"):
-        source = prepare(space, start, np.random.default_rng(0))
+        source = source_of(space, start)
         payload = source.draw(np.random.default_rng(1))
         cells, _ = space.totals(payload, source.compass, source.influence)
         wrong[start] = violation(cells, problem.low, problem.high)
@@ -57,7 +56,7 @@ def test_univariate_draws_follow_published_margins_and_uniform_draws_do_not():
     column = problem.schema.index["AREAP"]
     shares = {}
     for start in ("uniform", "univariate"):
-        source = prepare(space, start, np.random.default_rng(0))
+        source = source_of(space, start)
         codes, counts = space.rows(source.draw(np.random.default_rng(1)))
         shares[start] = np.bincount(codes[:, column], counts) / 4027
     np.testing.assert_allclose(shares["univariate"], [0.1716, 0.2210, 0.1838, 0.4236], atol=0.03)
@@ -78,14 +77,14 @@ outputs:
 """
     problem = problem_of(small(tmp_path, text))
     assert len(problem.low) > 1500
-    source = prepare(Types(problem), "calibrated", np.random.default_rng(0))
+    source = source_of(Types(problem))
     np.testing.assert_allclose(source.weights, cells.ravel(), atol=1e-6)
 
 
 def test_tables_that_follow_from_others_do_not_bind():
     problem = problem_of(load(FOUNDING[1]))
     names = [
-        tuple(problem.schema.variables[c].name for c in problem.tables[t].columns)
+        tuple(problem.schema.variables[c].name for c in problem.grids[t].columns)
         for t in problem.binding
     ]
     assert names == [("TENURE", "CARS"), ("ETHGROUP", "CARS"), ("AREAP",), ("SEX",), ("LTILL",)]
@@ -104,7 +103,7 @@ outputs:
   - {kind: crosstab, rows: A, columns: C, counts: {0: [0, 5], 1: [5, 0]}}
 """
     space = Types(problem_of(small(tmp_path, text)))
-    source = prepare(space, "calibrated", np.random.default_rng(0))
+    source = source_of(space)
     payload = source.draw(np.random.default_rng(1))
     assert payload.sum() == 10
     assert payload.min() >= 0

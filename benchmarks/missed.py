@@ -1,0 +1,59 @@
+"""What the benchmarks of whole specs share: the written verification, and figures missed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+import evosynth
+
+
+def written(result: evosynth.Result) -> pd.DataFrame:
+    """Save a result, and read the verification that was written beside the data."""
+    with tempfile.TemporaryDirectory() as folder:
+        saved = result.save(Path(folder) / "out")
+        return pd.read_csv(saved / "verification.csv", dtype={"published": str, "reproduced": str})
+
+
+def fractions(found: Sequence[pd.DataFrame]) -> dict[str, object]:
+    """Count runs with all figures exact, and figures exact in all runs together."""
+    exact = [frame["exact"] for frame in found]
+    return {
+        "fully exact": f"{sum(run.all() for run in exact)} of {len(exact)}",
+        "figures exact": f"{sum(run.sum() for run in exact):,} of {sum(map(len, exact)):,}",
+    }
+
+
+def seconds(found: Sequence[float]) -> dict[str, object]:
+    """Median and largest search time."""
+    return {
+        "search s, median": f"{pd.Series(found).median():.2f}" if found else "–",
+        "max": f"{max(found):.2f}" if found else "–",
+    }
+
+
+def listing(found: Sequence[pd.DataFrame]) -> list[dict[str, object]]:
+    """Every figure that was missed in a run of the same spec, how often and how far off."""
+    every = pd.concat(found, ignore_index=True)
+    missed = every[~every["exact"]].assign(size=lambda f: f["half_units"].abs())
+    rows = []
+    for (output, figure), part in missed.groupby(["output", "figure"], sort=False):
+        first = part.iloc[0]
+        rows.append(
+            {
+                "figure": f"outputs[{output}] {first['kind']}: {figure}",
+                "published": _cell(first["published"]),
+                "missed in": f"{len(part)} of {len(found)}",
+                "half-units off, median": f"{part['size'].median():.3g}",
+                "e.g.": _cell(first["reproduced"]),
+            }
+        )
+    return rows
+
+
+def _cell(text: str) -> str:
+    """Text that may stand in a Markdown table."""
+    return text.replace("|", r"\|").replace("*", r"\*")

@@ -1,0 +1,123 @@
+"""Random truths of every kind: printed, thrown away, and synthesized from their figures alone."""
+
+from __future__ import annotations
+
+import tempfile
+import traceback
+from pathlib import Path
+
+import pandas as pd
+from missed import fractions, listing, seconds, written
+from report import parser, table, write
+from truths import KINDS, draw
+
+import evosynth
+from evosynth.verify import verify
+
+WORKERS = 2
+
+
+def trip(
+    name: str, number: int, time: float, keep: Path | None
+) -> tuple[pd.DataFrame | None, float, str]:
+    """Go from one truth to its spec to data; return the verification, seconds and a problem."""
+    truth = draw(name, number)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{name}-{number}.yaml"
+        file.write_text(truth.text, encoding="utf-8")
+        found, taken, problem = None, 0.0, ""
+        try:
+            spec = evosynth.load(file)
+            own = verify(spec, truth.frame)
+            strange = own[~own["exact"]]
+            if len(strange):
+                first = strange.iloc[0]
+                problem = (
+                    f"{len(strange)} figures of the truth are recomputed otherwise: "
+                    f"{first['figure']} is {first['published']}, not {first['reproduced']}"
+                )
+            del truth
+            result = evosynth.synthesize(spec, number, workers=WORKERS, time=time)
+            taken = result.seconds["search"]
+            found = written(result)
+        except evosynth.EvosynthError as error:
+            problem = f"refused: {error}".replace(f"{folder}/", "")
+        except Exception:
+            problem = f"failed: {traceback.format_exc().strip()}"
+        if keep is not None and (found is None or problem or not found["exact"].all()):
+            keep.mkdir(parents=True, exist_ok=True)
+            (keep / file.name).write_bytes(file.read_bytes())
+    return found, taken, problem
+
+
+def measure(
+    name: str, truths: int, time: float, keep: Path | None
+) -> tuple[dict[str, object], list[str]]:
+    """Make round trips with truths of one kind; return a row, and what to say of misses."""
+    times, done, said, problems = [], [], [], []
+    for number in range(1, truths + 1):
+        found, taken, problem = trip(name, number, time, keep)
+        if problem:
+            problems.append(f"- truth {number}: {problem}")
+        if found is not None:
+            times.append(taken)
+            done.append(found)
+            if not found["exact"].all():
+                said += [f"### {name}, truth {number}", table(_without(listing([found])))]
+        missed = "–" if found is None else (~found["exact"]).sum()
+        print(name, number, f"{taken:.2f} s,", missed, "missed", problem, flush=True)
+    row: dict[str, object] = {
+        "kind": name,
+        "truths": truths,
+        "refused or failed": truths - len(done),
+    }
+    row |= fractions(done) | seconds(times)
+    if problems:
+        said = [f"### {name}", "\n".join(problems), *said]
+    return row, said
+
+
+def _said(text: str | None) -> str:
+    """Describe what a function prints in a sentence of its own."""
+    return (text or "").removeprefix("Print ").capitalize()
+
+
+def _without(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Drop what says nothing of a single run."""
+    return [
+        {k.removesuffix(", median"): v for k, v in row.items() if k != "missed in"} for row in rows
+    ]
+
+
+def main() -> None:
+    """Measure every kind."""
+    options = parser(__doc__)
+    options.add_argument("--truths", type=int, default=20, help="of each kind")
+    options.add_argument("--time", type=float, default=30, metavar="S", help="limit of each run")
+    options.add_argument("--kinds", metavar="A,B", help=f"only these of {', '.join(KINDS)}")
+    options.add_argument("--keep", type=Path, metavar="DIR", help="keep specs that were missed")
+    given = options.parse_args()
+    names = given.kinds.split(",") if given.kinds else list(KINDS)
+    trip(names[0], 0, given.time, None)  # compiles
+    rows, parts = [], []
+    for name in names:
+        row, said = measure(name, given.truths, given.time, given.keep)
+        rows.append(row)
+        parts += said
+    about = "\n".join(f"- `{name}`: {_said(KINDS[name].make.__doc__)}" for name in names)
+    write(
+        given,
+        "Round trips",
+        f"Random data of every kind ({given.truths} truths) were printed as a paper would, with "
+        "pandas, scipy and statsmodels, and thrown away; evosynth had the spec alone, "
+        f"{WORKERS} workers and at most {given.time:g} s of search a run. Figures are recomputed "
+        "from the written `data.csv`; seconds are those of the search.",
+        table(rows),
+        about,
+        "## Figures missed",
+        *(parts or ["None."]),
+    )
+
+
+if __name__ == "__main__":
+    main()
