@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from evosynth.spec import Spec
     from evosynth.synthesis import Result
 
 NOTICE = (
@@ -56,7 +57,16 @@ def codebook(result: Result) -> str:
         output = spec.outputs[int(str(position))]
         title = _plain(output.title) or f"outputs[{position}]"
         lines.append(f"| {title} | {output.kind} | {len(part)} | {int(part['exact'].sum())} |")
+    if spec.clashes:
+        lines += ["", "## Contradictions", ""]
+        lines += ["These published figures contradict each other; some had to give.", ""]
+        lines += [f"- {_plain(clash)}" for clash in contradictions(spec)]
     return "\n".join(lines) + "\n"
+
+
+def contradictions(spec: Spec) -> list[str]:
+    """Contradictions that were borne, by line of the spec."""
+    return [f"line {clash.removeprefix(f'{spec.document.file}:')}" for clash in spec.clashes]
 
 
 def _plain(text: str) -> str:

@@ -17,6 +17,21 @@ _MOST = 20
 """Clashes that are listed for one pair of tables."""
 
 
+def within_tables(plans: Sequence[Plan], schema: Schema) -> Iterator[Fault]:
+    """Tables whose cells do not add up to all records."""
+    for output, plan in enumerate(plans):
+        for table in plan.tables:
+            low, high = int(table.low.sum()), int(table.high.sum())
+            gap = max(low - schema.records, schema.records - high)
+            if gap > 0:
+                message = (
+                    f"all cells together come to {_show(low, high)} records, but records is "
+                    f"{schema.records} (off by {gap})"
+                )
+                yield Fault(("outputs", output), message, clash=True)
+                break
+
+
 def between_tables(plans: Sequence[Plan], schema: Schema) -> Iterator[Fault]:
     """Pairs of tables that disagree on counts that both make up."""
     tables = [(output, table) for output, plan in enumerate(plans) for table in plan.tables]

@@ -35,6 +35,7 @@ _STREAM = 2
 _BURST = 4096
 """Micro-mutations proposed at a time."""
 _BURSTS = 16
+_CURVED_BURSTS = 6
 _WORTHWHILE = 0.02
 """Share of accepted micro-mutations that makes another burst worthwhile."""
 _HEAT = 0.02
@@ -133,10 +134,11 @@ class Exact:
 
         They grow larger and hotter the longer the population does not improve.
         """
-        size = _BURST << min(stalled, 2)
+        few = max(512, 8 * self.problem.schema.records) if self.problem.curved else _BURST
+        size = min(_BURST, few) << min(stalled, 2)
         heat = _HEAT * min(stalled, 10)
         compass = self.source.compass
-        for _ in range(_BURSTS):
+        for _ in range(_CURVED_BURSTS if self.problem.curved else _BURSTS):
             if self.problem.curved:
                 codes, counts = self.space.rows(child.payload)
                 compass = compass.moved(self.problem, codes, counts.astype(np.float64))

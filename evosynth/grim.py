@@ -10,6 +10,8 @@ import math
 from evosynth.printed import Published
 
 _MOST_SUMS = 2000
+_FAR = 1e12
+"""Stands for the open end of a mean of which only a bound is published."""
 
 
 def sums(mean: Published, n: int, unit: float) -> tuple[int, int]:
@@ -17,7 +19,7 @@ def sums(mean: Published, n: int, unit: float) -> tuple[int, int]:
 
     The pair is empty (low > high) when none does.
     """
-    low, high = mean.interval
+    low, high = (min(max(end, -_FAR), _FAR) for end in mean.interval)
     first, last = math.ceil(low * n / unit - 1e-6), math.floor(high * n / unit + 1e-6)
     while first <= last and not mean.prints(first * unit / n):
         first += 1
@@ -43,3 +45,20 @@ def possible_sd(mean: Published, sd: Published, n: int, unit: float, power: int 
             if squares <= high + total**2 / n + 1e-6 and sd.prints(spread ** (power / 2)):
                 return True
     return False
+
+
+def nearest_sd(mean: Published, sd: Published, n: int, unit: float, power: int = 1) -> float:
+    """Return the sd (``power`` 2: variance) nearest to a published one that whole numbers have."""
+    first, last = sums(mean, n, unit)
+    best = math.inf
+    goal = max(0.0, sd.value) ** (2 / power) / unit**2 * (n - 1)
+    for total in range(first, min(last, first + _MOST_SUMS) + 1):
+        quotient, rest = divmod(total, n)
+        least = rest * (quotient + 1) ** 2 + (n - rest) * quotient**2
+        near = math.floor(goal + total**2 / n)
+        near -= (near - total) % 2
+        for squares in (near, near + 2, least):
+            if squares >= least:
+                found = (max(0.0, squares - total**2 / n) / (n - 1) * unit**2) ** (power / 2)
+                best = min(best, found, key=lambda value: abs(value - sd.value))
+    return best

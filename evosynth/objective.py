@@ -95,6 +95,8 @@ class Smooth(ABC):
     """Columns of the variables that it is explained by."""
     associations: tuple[tuple[int, int, float], ...] = ()
     """Pairs of columns with their published correlation."""
+    counted: Grid | None = None
+    """The cells whose counts alone decide the figures, if there are such."""
     curved: bool = False
     """Whether an expansion holds only near the dataset that it was made at."""
 

@@ -15,6 +15,7 @@ from evosynth.errors import shown
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?", re.ASCII)
 _LONGEST = 40
 _HALFWAY = 1e-12
+_FINER = 10
 _BOUND = re.compile(r"(<=|<|≤|>=|>|≥)\s*(\S+)")
 
 
@@ -75,7 +76,8 @@ class Printed:
     def prints(self, value: float) -> bool:
         """Whether ``value``, printed to this precision, is this very text.
 
-        A value halfway between two print-outs is either: programs differ in which they choose.
+        A value halfway between two print-outs is either: programs differ in which they choose. So
+        do rounding errors about the sign of a zero.
         """
         if not math.isfinite(value):
             return False
@@ -83,7 +85,9 @@ class Printed:
 
     def _halfway(self, value: float) -> bool:
         slack = _HALFWAY * max(abs(value), self.half_width)
-        return any(end != 0.0 and abs(value - end) <= slack for end in self.interval)
+        if value == 0 and self.text.startswith("-"):
+            return False
+        return any(abs(value - end) <= slack for end in self.interval)
 
     def off(self, value: float) -> float:
         """Distance of a value in half-units of the last printed digit."""
@@ -164,8 +168,13 @@ class Within:
         return self.low + self.half_width if math.isinf(self.high) else (self.low + self.high) / 2
 
     def show(self, value: float) -> str:
-        """Print a value to the precision of the bounds."""
-        return format(value, f".{self.decimals}f")
+        """Print a value to the precision of the bounds, or as finely as tells its side of them."""
+        text = format(value, f".{self.decimals}f")
+        for decimals in range(self.decimals + 1, self.decimals + _FINER):
+            if self.prints(float(text)) == self.prints(value):
+                break
+            text = format(value, f".{decimals}f")
+        return text
 
     def prints(self, value: float) -> bool:
         """Whether ``value`` lies inside."""

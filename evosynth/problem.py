@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosynth.grid import Grid
 from evosynth.kernels.cells import index_cells
-from evosynth.margins import project
+from evosynth.margins import common, project
 from evosynth.objective import Bounds, Expansion, Plan, Smooth
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
 
 CellArray = NDArray[np.int32]
+
+_MOST_PAIRED = 40
+"""Tables whose common cells are looked for."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,11 @@ class Problem:
                     high[number] = np.minimum(high[number], table.high)
                 numbers.append(number)
             table_of.append(tuple(numbers))
+        if any(plan.shares for plan in plans):
+            for grid in _shared(grids):
+                grids.append(grid)
+                low.append(np.zeros(grid.size, np.int64))
+                high.append(np.full(grid.size, schema.records, np.int64))
         first = np.cumsum([0, *(grid.size for grid in grids)], dtype=np.int64)
         shares, starts, cells = [], [0], []
         for plan, numbers_of in zip(plans, table_of, strict=True):
@@ -191,6 +200,18 @@ class Problem:
         parts = [block.refit(codes, counts.astype(np.float64)) for block in self.smooth]
         found = np.concatenate([np.empty(0), *parts])
         return np.where(np.isnan(found), np.inf, found)
+
+
+def _shared(grids: list[Grid]) -> list[Grid]:
+    """Cells that pairs of tables have in common, and that no table counts."""
+    known = {grid.key for grid in grids}
+    found: list[Grid] = []
+    for one, two in combinations(grids[:_MOST_PAIRED], 2):
+        grid = common(one, two)
+        if grid.size > 1 and grid.key not in known:
+            known.add(grid.key)
+            found.append(grid)
+    return found
 
 
 @dataclass(frozen=True)

@@ -176,9 +176,15 @@ class GroupQuantile(Smooth):
             return float("nan")
         return sum(c * _interpolated(values, up_to, q) for q, c in self.parts)
 
+    @property
+    def _half(self) -> float:
+        low, high = self.published.interval
+        return (high - low) / 2 if math.isfinite(high - low) else self.published.half_width
+
     def _off(self, value: float) -> float:
         low, high = self.published.interval
-        return (value - (low + high) / 2) / ((high - low) / 2)
+        inside = min(max(value, low + self._half), high - self._half)
+        return (value - inside) / self._half
 
     def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
         """Sort and interpolate."""
@@ -188,12 +194,11 @@ class GroupQuantile(Smooth):
         """Say how the quantile follows a record that moves near its middle records."""
         values, up_to = self._sorted(codes, counts)
         value = self._value(values, up_to)
-        low, high = self.published.interval
         change = np.zeros(len(self.values))
         if np.isfinite(value):
             for q, coefficient in self.parts:
                 change += coefficient * _follow(self.values, values, up_to, q)
-        change = np.nan_to_num(change) / ((high - low) / 2)
+        change = np.nan_to_num(change) / self._half
         inside = self.classes.grid.cells(codes) == 0
         total = float(counts[inside] @ change[codes[inside, self.column]])
         offset = (self._off(value) if np.isfinite(value) else 0.0) - total

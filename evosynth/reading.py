@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from evosynth.counting import TOTAL, Key, Read, Written
 from evosynth.errors import Fault, Path, shown, suggest
 from evosynth.pasted import Pasted, Row, match
 from evosynth.schema import MISSING, Schema, Variable
+from evosynth.written import TOTAL, Key, Read, Written
 
 VALID = "valid"
 Options: TypeAlias = dict[str, Sequence[str]]
@@ -73,7 +73,7 @@ class Labels:
         pairs = zip(variable.texts[:size], labels[:size], strict=True)
         self.options: Options = {text: (label,) for text, label in pairs}
         for word in words:
-            self.options.setdefault(word, _WORDS[word])
+            self.options[word] = (*self.options.get(word, ()), *_WORDS[word])
         named: dict[str, set[str]] = {}
         for code, names in self.options.items():
             for name in names:
@@ -107,6 +107,17 @@ def _unread(table: Pasted, where: str) -> list[Fault]:
 def _named(label: str, names: Iterable[str], schema: Schema) -> str | None:
     """Find the variable that a label means."""
     return match(label, {name: (schema[name].label,) for name in names})
+
+
+def label_columns(table: Pasted, names: Sequence[str], schema: Schema) -> int | None:
+    """Count the columns that hold values of variables, by the header; ``None`` if all is well."""
+    labels = (*table.corner, *table.header)
+    count = 0
+    for label in labels:
+        if _named(label, names, schema) is None and count:
+            break
+        count += 1
+    return count if len(table.corner) < count < len(labels) and count > 1 else None
 
 
 def read_cells(
@@ -169,15 +180,16 @@ def _columns(
         return [(value, form) for value in (*values, TOTAL) for form in forms]
     above = table.spanners[-1] if table.spanners else table.header
     over = [labels.find(label) for label in above]
-    kinds = [match(label, _FORMS) for label in table.header]
     if above is not table.header and None not in over:
+        kinds = [match(label, _FORMS) for label in table.header]
         if None not in kinds and not shows:
             return [(v, (str(kind),)) for v, kind in zip(over, kinds, strict=True)]
         return [(v, (plain[i % each],) if single else plain) for i, v in enumerate(over)]
     found: list[tuple[str | None, tuple[str, ...]]] = []
-    for label, kind in zip(table.header, kinds, strict=True):
+    for label in table.header:
         value = labels.find(label)
-        if value is None and kind and found:  # Male % Female %
+        kind = match(label, _FORMS) if value is None else None
+        if kind and found:  # Male % Female %
             found[-1] = (found[-1][0], found[-1][1][:1])
             found.append((found[-1][0], (plain[1] if single else kind,)))
             continue
@@ -284,7 +296,9 @@ def read_list(table: Pasted, where: str, variable: Variable, shows: Sequence[str
     faults = _unread(table, where)
     found: list[Written] = []
     labels = Labels(variable, MISSING, VALID, TOTAL, missing=True)
-    if [row.stub for row in table.rows] == [()]:  # R prints one-way tables on their side
+    if table.header and [row.stub for row in table.rows] == [
+        ()
+    ]:  # R prints one-way tables on their side
         (row,) = table.rows
         for label, cell in zip(table.header, row.cells, strict=True):
             value = labels.find(label)
@@ -294,6 +308,9 @@ def read_list(table: Pasted, where: str, variable: Variable, shows: Sequence[str
                 forms = shows or ("counts",)
                 found += _listed((value,), [cell], forms, (where, row.line), faults)
         return found, faults
+    if table.corner and labels.find(table.corner[-1]) and any(map(str.isdecimal, table.header)):
+        message = "a value stands in the first line, which should be a header, such as n or %"
+        faults.append(Fault((where, table.header[0]), message))
     forms = _list_forms(table, shows)
     for row in table.rows:
         label = row.stub[-1] if row.stub else ""
@@ -347,13 +364,14 @@ def read_summary(
                 faults.append(Fault((where, label), message))
     if faults:
         return found, faults
+    groups = {name: Labels(schema[name]) for name in (*by, *each)}
     for row, stub in zip(table.rows, stubs, strict=True):
         path = (where, row.line)
         left = row.stub[:-1] if sideways else row.stub
         for label, head, cell in zip(table.header, heads, row.cells, strict=True):
             names: Sequence[str] = shows or (stub if sideways else head)
             parts = [part for part in (*left, label if shows or sideways else "") if part]
-            place = _group_of(parts, of, by, each, schema)
+            place = _group_of(parts, of, groups, bool(by), schema)
             if place is None:
                 what = shown(" ".join(parts))
                 message = f"{what!r} names no quantity and group of this output"
@@ -382,12 +400,11 @@ def _statistics(label: str) -> list[str]:
 def _group_of(
     parts: Sequence[str],
     of: Sequence[str],
-    by: Sequence[str],
-    each: Sequence[str],
+    groups: Mapping[str, Labels],
+    crossed: bool,
     schema: Schema,
 ) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     """Quantity and group that the labels of a line name."""
-    names = (*by, *each)
     quantity = of[0] if len(of) == 1 else ""
     group: dict[str, str] = {}
     heading = ""
@@ -396,29 +413,29 @@ def _group_of(
         if name is not None:
             quantity = name
             continue
-        name = _named(part, names, schema)
+        name = _named(part, groups, schema)
         if name is not None:
             heading = name
             continue
         if match(part, _TOTAL) is not None:
             continue
-        open_ = [heading] if heading else [n for n in names if n not in group]
-        fitting = [(n, v) for n in open_ if (v := Labels(schema[n]).find(part)) is not None]
-        if not fitting or (len(fitting) > 1 and not by):
-            fitting = _split(part, names, schema)
+        names = [heading] if heading else [n for n in groups if n not in group]
+        fitting = [(n, v) for n in names if (v := groups[n].find(part)) is not None]
+        if not fitting or (len(fitting) > 1 and not crossed):
+            fitting = _split(part, groups, schema)
         if not fitting:
             return None
         group[fitting[0][0]] = fitting[0][1]
-    ordered = tuple((n, group[n]) for n in names if n in group)
+    ordered = tuple((n, group[n]) for n in groups if n in group)
     return (quantity, ordered) if quantity else None
 
 
-def _split(part: str, names: Sequence[str], schema: Schema) -> list[tuple[str, str]]:
+def _split(part: str, groups: Mapping[str, Labels], schema: Schema) -> list[tuple[str, str]]:
     """Read ``SEX 1`` or ``Sex: Male`` as a variable and its value."""
     words = part.replace("=", " ").replace(":", " ").split()
     for cut in range(1, len(words)):
-        name = _named(" ".join(words[:cut]), names, schema)
-        value = Labels(schema[name]).find(" ".join(words[cut:])) if name is not None else None
+        name = _named(" ".join(words[:cut]), groups, schema)
+        value = groups[name].find(" ".join(words[cut:])) if name is not None else None
         if name is not None and value is not None:
             return [(name, value)]
     return []
@@ -453,14 +470,16 @@ def read_matrix(table: Pasted, where: str, of: Sequence[str], schema: Schema) ->
             message = f"{label!r} is not listed under of{suggest(label, of)}"
             faults.append(Fault((where, row.line), message))
         names.append(name)
-    heads = [named(label) for label in table.header]
-    if None in heads or not heads:
-        # Numbered columns follow the order of the rows.
-        words = [label for label in table.header if named(label) is None and label.isalpha()]
-        for label in words:
+    labels = [*filter(named, table.corner), *table.header]
+    heads = [named(label) for label in labels]
+    for label, head in zip(labels, heads, strict=True):
+        if head is None and any(map(str.isalpha, label)):
             message = f"{shown(label)!r} is not listed under of{suggest(label, of)}"
             faults.append(Fault((where, label), message))
-        heads = list(names)
+    if faults:
+        return found, faults
+    if None in heads or not heads:  # numbered columns follow the order of the rows
+        heads = [*(name for name in of if name not in names), *names]
     for row, name in zip(table.rows, names, strict=True):
         for other, cell in zip(heads, row.cells, strict=False):
             if name is None or other is None or not cell or cell[0] in _NONE:

@@ -10,14 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from evosynth.grid import Grid
 from evosynth.margins import parents, tighten
+from evosynth.objective import Smooth
 from evosynth.problem import FlatShare, Problem
-from evosynth.schema import FloatArray, IntArray
+from evosynth.schema import Codes, FloatArray, IntArray
 
-_TRIES = 250
-_CHOICES = 45
+_TRIES = 40
+_RESTARTS = 3
+_MATCHES = 2
+_MATCHED = 20_000
+_TOLD = 6
+_IDLE = 25
+_STEPS = 4000
+_WRONG = 1e6
+_CHOICES = 200
+_ENUMERATED = 24
 """Sizes considered for each group."""
 _FARTHEST = 4000
 """How far from what is expected a size is looked for."""
@@ -28,6 +38,26 @@ def settle(problem: Problem, expected: FloatArray, rng: np.random.Generator) -> 
 
     ``expected`` is roughly the count of every cell.
     """
+    best: list[tuple[IntArray, IntArray]] = []
+    least = np.inf
+    for _ in range(_RESTARTS if problem.shares else 1):
+        bounds, wrong = _settled(problem, expected, rng)
+        if wrong < least:
+            best, least = bounds, wrong
+        if least == 0:
+            break
+    for table, (low, high) in enumerate(best):
+        here = problem.slice(table)
+        sound = low <= high
+        problem.low[here] = np.where(sound, low, problem.low[here])
+        problem.high[here] = np.where(sound, high, problem.high[here])
+    problem.__dict__.pop("binding", None)
+
+
+def _settled(
+    problem: Problem, expected: FloatArray, rng: np.random.Generator
+) -> tuple[list[tuple[IntArray, IntArray]], float]:
+    """Bounds of every table once sizes are chosen, and by how many records they contradict."""
     slices = [problem.slice(table) for table in range(len(problem.grids))]
     bounds = [(problem.low[here].copy(), problem.high[here].copy()) for here in slices]
     tighten(problem.grids, bounds, problem.schema.records)
@@ -35,21 +65,19 @@ def settle(problem: Problem, expected: FloatArray, rng: np.random.Generator) -> 
     for share in problem.shares:
         shares.setdefault(share.of, []).append(share)
     tables = {problem.table(of) for of in shares}
+    wrong = 0.0
     for table in sorted(tables, key=lambda t: problem.grids[t].size):
         low, high = bounds[table]
         first = int(problem.first_cell[table])
         sizes = _choose(problem, table, bounds, expected, shares)
-        sizes = _agree(problem, table, sizes, bounds, expected, shares, rng)
+        sizes, left = _agree(problem, table, sizes, bounds, expected, shares, rng)
+        wrong += left
         low[:], high[:] = np.where(sizes >= 0, sizes, low), np.where(sizes >= 0, sizes, high)
         for cell in np.flatnonzero(sizes >= 0):
             for share in shares.get(first + int(cell), []):
                 _bound(problem, share, int(sizes[cell]), bounds)
         tighten(problem.grids, bounds, problem.schema.records)
-    for here, (low, high) in zip(slices, bounds, strict=True):
-        sound = low <= high
-        problem.low[here] = np.where(sound, low, problem.low[here])
-        problem.high[here] = np.where(sound, high, problem.high[here])
-    problem.__dict__.pop("binding", None)
+    return bounds, wrong
 
 
 def _bound(
@@ -102,10 +130,12 @@ def _agree(
     expected: FloatArray,
     shares: dict[int, list[FlatShare]],
     rng: np.random.Generator,
-) -> IntArray:
+) -> tuple[IntArray, float]:
     """Change chosen sizes until the cells that they bound agree with coarser tables.
 
-    Three sizes at a time are chosen anew, the best of all combinations.
+    Three sizes at a time are chosen anew, the best of all combinations; if that does not do, many
+    combinations of one half of the sizes are matched with many of the other. Returns the records
+    by which they still contradict, too.
     """
     first = int(problem.first_cell[table])
     cells = [int(c) for c in np.flatnonzero(sizes >= 0)]
@@ -121,20 +151,132 @@ def _agree(
     movable = [i for i, found in enumerate(options) if len(found) > 1]
     effects = _Effects.of(problem, table, cells, options, bounds, shares)
     if not movable or effects is None:
-        return sizes
+        return sizes, 0.0
     chosen = [
         found.index(int(sizes[cell])) if int(sizes[cell]) in found else 0
         for cell, found in zip(cells, options, strict=True)
     ]
+    judges = _judges(problem, bounds)
     least = effects.wrong(chosen)
+    best, nearest = chosen, np.inf
+    kept, fewest, idle = chosen, least, 0
     for _ in range(_TRIES):
-        if least == 0:
+        if least == 0 and nearest == 0:
             break
+        before = least
         some = rng.choice(movable, min(len(movable), 3), replace=False)
-        chosen, least = effects.improve(chosen, least, some)
+        chosen, least = effects.improve(chosen, least, some, rng)
+        if least < fewest:
+            kept, fewest = chosen, least
+        idle = idle + 1 if least == before else 0
+        if idle > _IDLE and least > 0:  # leave what no three sizes improve
+            chosen, idle = list(chosen), 0
+            for i in rng.choice(movable, min(len(movable), 2), replace=False):
+                chosen[i] = int(rng.integers(len(options[i])))
+            least = effects.wrong(chosen)
+            continue
+        if least == 0 or not np.isfinite(nearest):
+            off = 0.0
+            if least == 0 and judges:
+                agreed = _sizes(sizes, cells, options, chosen)
+                off = _off(problem, table, agreed, bounds, shares, judges, effects)
+            if off < nearest:
+                best, nearest = chosen, off if least == 0 else np.inf
+    if fewest > 0 and len(movable) > 3:
+        kept, fewest = effects.match(kept, fewest, movable, rng)
+    agreed = _sizes(sizes, cells, options, best if np.isfinite(nearest) else kept)
+    if 0 < nearest < np.inf and len(movable) > 1:
+        some = [cells[i] for i in movable]
+        agreed = _wander(
+            problem, table, agreed, some, bounds, shares, judges, effects, nearest, rng
+        )
+    return agreed, fewest
+
+
+def _wander(
+    problem: Problem,
+    table: int,
+    sizes: IntArray,
+    movable: list[int],
+    bounds: list[tuple[IntArray, IntArray]],
+    shares: dict[int, list[FlatShare]],
+    judges: list[tuple[int, Smooth, Codes]],
+    effects: _Effects,
+    nearest: float,
+    rng: np.random.Generator,
+) -> IntArray:
+    """Move records between groups, few or many at a time, while the judges come nearer."""
+    low, high = bounds[table]
+    first = int(problem.first_cell[table])
+    for _ in range(_STEPS):
+        if nearest == 0:
+            break
+        one, two = (int(c) for c in rng.choice(movable, 2, replace=False))
+        widest = max(2.0, problem.schema.records / 2)
+        shift = int(np.exp(rng.random() * np.log(widest)))
+        trial = sizes.copy()
+        trial[one] += shift
+        trial[two] -= shift
+        if trial[one] > high[one] or trial[two] < max(1, low[two]):
+            continue
+        if not all(_possible(s, int(trial[c])) for c in (one, two) for s in shares[first + c]):
+            continue
+        off = _off(problem, table, trial, bounds, shares, judges, effects)
+        if off < nearest:
+            sizes, nearest = trial, off
+    return sizes
+
+
+def _sizes(
+    sizes: IntArray, cells: list[int], options: list[list[int]], chosen: list[int]
+) -> IntArray:
     agreed = sizes.copy()
     agreed[cells] = [found[at] for found, at in zip(options, chosen, strict=True)]
     return agreed
+
+
+def _judges(
+    problem: Problem, bounds: list[tuple[IntArray, IntArray]]
+) -> list[tuple[int, Smooth, Codes]]:
+    """Figures that follow from the counts of one table alone, such as chi-square.
+
+    With the table, and a record of each of its cells.
+    """
+    found = []
+    for block in problem.smooth:
+        grid = block.counted
+        for table, known in enumerate(problem.grids):
+            if grid is not None and known.key == grid.key:
+                codes = np.zeros((known.size, len(problem.schema.variables)), np.int64)
+                levels = np.unravel_index(np.arange(known.size), known.shape)
+                for column, group, level in zip(known.columns, known.groups, levels, strict=True):
+                    first = np.array([int(np.argmax(group == g)) for g in range(group.max() + 1)])
+                    codes[:, column] = first[level]
+                found.append((table, block, codes.astype(problem.schema.dtype)))
+    return found
+
+
+def _off(
+    problem: Problem,
+    table: int,
+    sizes: IntArray,
+    bounds: list[tuple[IntArray, IntArray]],
+    shares: dict[int, list[FlatShare]],
+    judges: list[tuple[int, Smooth, Codes]],
+    effects: _Effects,
+) -> float:
+    """How far figures that follow from counts are off, in the middle of the counts' bounds."""
+    trial = [(low.copy(), high.copy()) for low, high in bounds]
+    for cell in np.flatnonzero(sizes >= 0).tolist():
+        for share in shares.get(int(problem.first_cell[table]) + cell, []):
+            _bound(problem, share, int(sizes[cell]), trial)
+    total = _WRONG * effects.contradiction(trial)
+    for judged, block, codes in judges:
+        low, high = trial[judged]
+        room = 1.0 + 0.1 * float((high - low).sum())
+        off = np.abs(block.refit(codes, (low + high) / 2))
+        total += float(np.maximum(np.nan_to_num(off, nan=1e6) - room, 0.0).sum())
+    return total
 
 
 @dataclass(frozen=True)
@@ -148,6 +290,8 @@ class _Effects:
     """Sums of the bounds of cells that no size bounds, shape (2, cells)."""
     adds: list[FloatArray]
     """For each size, shape (options, 2, cells)."""
+    parts: list[tuple[int, int, IntArray]]
+    """Tables, where the coarser cells begin, and the coarser cell of each of their cells."""
 
     @classmethod
     def of(
@@ -187,6 +331,7 @@ class _Effects:
             np.concatenate(high).astype(np.float64),
             np.hstack(base),
             [np.zeros((len(found), 2, start)) for found in options],
+            parts,
         )
         for i, cell in enumerate(cells):
             for at, size in enumerate(options[i]):
@@ -209,28 +354,74 @@ class _Effects:
         over = np.maximum(sums[..., 0, :] - self.high, 0) + np.maximum(self.low - sums[..., 1, :], 0)
         return np.asarray(over.sum(axis=-1))
 
+    def contradiction(self, bounds: list[tuple[IntArray, IntArray]]) -> float:
+        """Records by which the bounds of the tables contradict the coarser ones."""
+        sums = np.zeros((2, len(self.low)))
+        for fine, begin, part in self.parts:
+            for end in range(2):
+                found = np.bincount(part, bounds[fine][end])
+                sums[end, begin : begin + len(found)] = found
+        return float(self._wrong(sums))
+
     def wrong(self, chosen: list[int]) -> float:
         """Records by which the chosen sizes contradict the tables."""
         total = self.base + sum(adds[at] for adds, at in zip(self.adds, chosen, strict=True))
         return float(self._wrong(total))
 
-    def improve(
-        self, chosen: list[int], least: float, some: IntArray
+    def match(
+        self, chosen: list[int], least: float, movable: list[int], rng: np.random.Generator
     ) -> tuple[list[int], float]:
-        """Choose some sizes anew."""
+        """Match combinations of one half of the sizes with those of the other."""
+        goal = (self.low + self.high) / 2
+        fixed = [i for i in range(len(self.adds)) if i not in movable]
+        for _ in range(_MATCHES):
+            order = rng.permutation(movable)
+            halves = [order[: len(order) // 2], order[len(order) // 2 :]]
+            rest = self.base.mean(axis=0) + sum(self.adds[i][chosen[i]].mean(axis=0) for i in fixed)
+            picks, sums = [], []
+            for half in halves:
+                pick = np.stack([rng.integers(len(self.adds[i]), size=_MATCHED) for i in half])
+                picks.append(pick)
+                sums.append(
+                    sum(self.adds[i].mean(axis=1)[at] for i, at in zip(half, pick, strict=True))
+                )
+            told = np.unique(np.round(sums[1], 6), axis=1, return_index=True)[1]
+            told = told[np.ptp(sums[1][:, told], axis=0) > 0][:_TOLD]
+            tree = cKDTree(sums[1][:, told])
+            distance, nearest = tree.query((goal - rest - sums[0])[:, told], eps=1.0)
+            for row in np.argsort(distance)[:200]:
+                found = list(chosen)
+                for half, pick, at in zip(halves, picks, (row, nearest[row]), strict=True):
+                    for i, choice in zip(half, pick[:, at], strict=True):
+                        found[int(i)] = int(choice)
+                wrong = self.wrong(found)
+                if wrong < least:
+                    chosen, least = found, wrong
+            if least == 0:
+                break
+        return chosen, least
+
+    def improve(
+        self, chosen: list[int], least: float, some: IntArray, rng: np.random.Generator
+    ) -> tuple[list[int], float]:
+        """Choose some sizes anew: any of the best combinations."""
         rest = self.base + sum(
             adds[at] for i, (adds, at) in enumerate(zip(self.adds, chosen, strict=True)) if i not in some
         )
         sums = rest
+        drawn = []
         for i in some:
-            sums = sums[..., None, :, :] + self.adds[i]
+            size = len(self.adds[i])
+            drawn.append(np.append(rng.permutation(size)[:_ENUMERATED], chosen[i]))
+            sums = sums[..., None, :, :] + self.adds[i][drawn[-1]]
         wrong = self._wrong(sums)
-        at = int(wrong.argmin())
+        ties = np.flatnonzero(wrong.ravel() == wrong.min())
+        at = int(ties[int(rng.integers(len(ties)))])
         if wrong.flat[at] > least:
             return chosen, least
         found = list(chosen)
-        for i, choice in zip(some, np.unravel_index(at, wrong.shape), strict=True):
-            found[int(i)] = int(choice)
+        for i, own, choice in zip(some, drawn, np.unravel_index(at, wrong.shape), strict=True):
+            found[int(i)] = int(own[choice])
         return found, float(wrong.flat[at])
 
 
@@ -257,6 +448,7 @@ def _options(
     shares: list[FlatShare], goal: float, low: int, high: int
 ) -> list[int]:
     """Sizes near what is expected at which every share can be printed, nearest first."""
+    low = min(max(low, 1), high)  # a share of nothing is no number
     if low >= high:
         return [low]
     centre = int(np.clip(round(goal), low, high))

@@ -182,6 +182,9 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         tuple(outputs),
         tuple(plans),
     )
+    known = {fault.path[:2] for fault in faults}
+    sums = contradictions.within_tables(spec.plans, schema)
+    faults += [fault for fault in sums if fault.path not in known]
     faults += contradictions.between_tables(spec.plans, schema)
     if faults and not anyway:
         raise document.error(faults)
@@ -239,7 +242,7 @@ def _variable(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | 
     decimals = spec.number.decimals if spec.number else 0
     if spec.categories is None:
         low, high = spec.integer or _grid(spec.number)
-        message = _range_fault(low, high, decimals)
+        message = _finer_fault(spec.number) or _range_fault(low, high, decimals)
         if message:
             faults.append(Fault((*path, given[0]), message))
             return None
@@ -284,6 +287,15 @@ def _grid(number: NumberSpec | None) -> tuple[int, int]:
     assert number is not None
     scale = 10**number.decimals
     return round(number.min.value * scale), round(number.max.value * scale)
+
+
+def _finer_fault(number: NumberSpec | None) -> str:
+    """What is wrong with bounds that are no values of the variable, if anything."""
+    if number is not None:
+        for end in (number.min, number.max):
+            if end.decimals > number.decimals:
+                return f"{end} has more decimals than the {number.decimals} that values have"
+    return ""
 
 
 def _range_fault(low: int, high: int, decimals: int) -> str:

@@ -30,6 +30,7 @@ _WIDE_SHARE = 0.2
 _PATIENCE = 6
 """Steps without progress after which calibration is left as it is."""
 _SWEEPS = 60
+_DEEPEST = 600.0
 _LONGEST = 3.0
 """Largest change of a weight in one step, on the log scale."""
 _USUAL = 1.0
@@ -243,13 +244,11 @@ def _draw_given(
 def _density(problem: Problem, codes: Codes, margins: list[FloatArray]) -> FloatArray:
     """Replace the margin of each explained variable by the published model of it."""
     log_ratio = np.zeros(len(codes))
-    explained = set()
-    for block in problem.smooth:
-        if block.outcome is not None and block.outcome not in explained:
-            explained.add(block.outcome)
-            share = np.maximum(margins[block.outcome], 1e-300)
-            log_ratio += block.log_density(codes) - np.log(share)[codes[:, block.outcome]]
-    return np.asarray(np.exp(log_ratio - log_ratio.max()))
+    for outcome, block in _models(problem).items():
+        share = margins[outcome][codes[:, outcome]]
+        there = share > 0
+        log_ratio[there] += block.log_density(codes[there]) - np.log(share[there])
+    return np.asarray(np.exp(np.clip(log_ratio - log_ratio.max(), -_DEEPEST, 0.0)))
 
 
 def _relaxed(problem: Problem, sums: FloatArray) -> tuple[FloatArray, FloatArray]:

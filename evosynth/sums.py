@@ -45,6 +45,8 @@ class Sums(Smooth):
     """Figures that are smooth functions of sums of features within groups."""
 
     curved = True
+    counts_only = False
+    """Whether the figures follow from the number of records in each group."""
 
     def __init__(self, classes: Classes, figures: Sequence[Figure]) -> None:
         self.classes = classes
@@ -53,6 +55,8 @@ class Sums(Smooth):
         self.groups[inside] = np.arange(len(inside))
         self.n_groups = len(inside)
         self.low, self.high = ends(figures)
+        if self.counts_only:
+            self.counted = classes.grid
         self.half_widths = np.array([figure.printed.half_width for figure in figures])
 
     @property
@@ -75,7 +79,8 @@ class Sums(Smooth):
 
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Interval of each figure, and the unit in which a wide one counts."""
-        return self.low, self.high, np.full(self.size, np.inf)
+        bounded = np.isfinite(self.high - self.low)
+        return self.low, self.high, np.where(bounded, np.inf, self.half_widths)
 
     def jacobian(self, totals: FloatArray) -> FloatArray:
         """Change of each figure with each sum, shape (figures, groups, features)."""

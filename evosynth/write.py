@@ -18,7 +18,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from evosynth import __version__, checkpoint
-from evosynth.codebook import NOTICE, codebook
+from evosynth.codebook import NOTICE, codebook, contradictions
 from evosynth.errors import FolderError
 from evosynth.schema import Schema
 from evosynth.verify import read_data, verify
@@ -143,6 +143,7 @@ def summary(result: Result) -> dict[str, object]:
         "exact": int(result.verification["exact"].sum()),
         "generations": result.generations,
         "stopped": result.reason,
+        "contradictions": contradictions(spec),
         "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
         "log": result.log,
     }

@@ -12,7 +12,7 @@ from pydantic import Field, WithJsonSchema
 from scipy import stats
 
 from evosynth.classes import any_level, classify
-from evosynth.counting import Names, Read, Tabled, per_schema, population
+from evosynth.counting import population
 from evosynth.errors import Fault, Path, suggest
 from evosynth.objective import Figure, Mention, Plan, Smooth
 from evosynth.printed import Printed, Published
@@ -20,6 +20,7 @@ from evosynth.reading import read_matrix
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
 from evosynth.significance import Stars, p_box, read_p
 from evosynth.sums import Sums, SumsExpansion, Totals
+from evosynth.written import Names, Read, Tabled, per_schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -284,6 +285,9 @@ class _Pair(Sums):
     ) -> None:
         super().__init__(classes, [Figure(i.label, i.published) for i in items])
         self.forms = [item.form for item in items]
+        # A p-value goes with a correlation of the published sign.
+        known = [i.published.value for i in items if i.form in {"pearson", "spearman"}]
+        self.sign = int(np.sign(known[0])) if known else 0
         self.first, self.second = schema.index[one], schema.index[two]
         self.x, self.y = (_centred(schema[name]) for name in (one, two))
 
@@ -301,7 +305,7 @@ class _Pair(Sums):
         n, x, y, xx, yy, xy = totals[0]
         product, one, two = xy - x * y / n, xx - x * x / n, yy - y * y / n
         r = product / np.sqrt(one * two)
-        size = r if np.real(r) >= 0 else -r
+        size = r * (self.sign or (1 if np.real(r) >= 0 else -1))
         values = {"covariances": product / (n - 1), "p_values": size}
         return np.array([values.get(form, r) for form in self.forms])
 

@@ -11,29 +11,31 @@ from pydantic import BeforeValidator, Field
 from evosynth.classes import all_levels, any_level
 from evosynth.counting import (
     MAX_CELLS,
+    Layout,
+    count_bounds,
+    count_by,
+    count_sum_faults,
+    population,
+    share_sum_faults,
+)
+from evosynth.errors import Fault
+from evosynth.objective import Figure, Mention, Place, Plan
+from evosynth.reading import label_columns, read_cells
+from evosynth.schema import FloatArray, Schema
+from evosynth.written import (
     TOTAL,
     Cells,
     Counted,
     Entry,
     Key,
-    Layout,
     Names,
     Read,
     Written,
     as_list,
-    count_bounds,
-    count_by,
-    count_sum_faults,
     per_schema,
-    population,
     scale_of,
-    share_sum_faults,
     unfold,
 )
-from evosynth.errors import Fault
-from evosynth.objective import Figure, Mention, Place, Plan
-from evosynth.reading import read_cells
-from evosynth.schema import FloatArray, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +96,7 @@ class Crosstab(Counted):
             lambda table, where: read_cells(
                 table, where, self.rows, self.columns, schema, self.shows
             ),
-            *range(2, len(self._names) + 1),
+            lambda table: label_columns(table, self._names, schema),
         )
         entries, unreadable = self.publish([*texts, *cells], FORMS)
         levels = [{**schema[name].levels, TOTAL: schema[name].size} for name in self._names]
@@ -187,18 +189,22 @@ class Crosstab(Counted):
         """Lay out one table of all the variables, and one for each kind of total."""
         layout = Layout(schema, self.condition)
         entries, _ = self._read(schema)
-        tables: dict[tuple[bool, ...], int] = {}
+        tables: dict[tuple[bool, ...], tuple[int, list[dict[str, int]]]] = {}
 
         def place(key: Key) -> Place:
-            totals = tuple(value == TOTAL for value in key)
+            totals = tuple([value == TOTAL for value in key])
             if totals not in tables:
-                grouped = zip(self._names, totals, strict=True)
-                tables[totals] = layout.table(
-                    {n: any_level(schema[n]) if t else all_levels(schema[n]) for n, t in grouped}
-                )
-            values = zip(self._names, key, strict=True)
-            cell = [0 if v == TOTAL else schema[n].levels[v] for n, v in values]
-            return tables[totals], layout.classes[tables[totals]].cell(cell)
+                grouped = zip([schema[name] for name in self._names], totals, strict=True)
+                groups = {v.name: any_level(v) if t else all_levels(v) for v, t in grouped}
+                table = layout.table(groups)
+                strides = layout.classes[table].grid.strides[: len(key)]
+                steps = [
+                    {TOTAL: 0} if total else {v: n * stride for v, n in schema[name].levels.items()}
+                    for name, total, stride in zip(self._names, totals, strides, strict=True)
+                ]
+                tables[totals] = table, steps
+            table, steps = tables[totals]
+            return table, sum(map(dict.__getitem__, steps, key))
 
         counted = [(place(entry.key),) for entry in entries]
         for entry, (cell,) in zip(entries, counted, strict=True):

@@ -10,19 +10,11 @@ from pydantic import BeforeValidator, Field
 
 from evosynth.classes import any_level
 from evosynth.counting import (
-    TOTAL,
-    Counted,
-    Entry,
     Layout,
-    Read,
-    Written,
-    as_list,
     count_bounds,
     count_by,
     count_sum_faults,
-    per_schema,
     population,
-    scale_of,
     share_sum_faults,
     valid,
 )
@@ -30,6 +22,7 @@ from evosynth.errors import Fault, shown
 from evosynth.objective import Figure, Mention, Place, Plan, Text
 from evosynth.reading import VALID, read_list
 from evosynth.schema import MISSING, FloatArray, IntArray, Schema
+from evosynth.written import TOTAL, Counted, Entry, Read, Written, as_list, per_schema, scale_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 from scipy import stats
 
-from evosynth.classes import Classes, classify, separate
-from evosynth.counting import count_by, population
+from evosynth.classes import Classes, classify
+from evosynth.counting import count_by, levels_within, population
 from evosynth.errors import Fault
 from evosynth.objective import Figure, Mention, Plan, Text
 from evosynth.printed import Printed
@@ -68,14 +68,9 @@ class OddsRatio(Tested):
 
     def _levels(self, name: str, first: str | None, schema: Schema) -> list[int]:
         """Levels that are compared: those of the subpopulation, the named one first."""
-        admitted = separate(self.condition, schema) if self.condition is not None else {}
-        variable = schema[name]
-        inside = admitted.get(name, np.ones(variable.size, dtype=bool))
-        levels = [level for level in range(variable.valid) if inside[level]]
-        if first is not None and variable.levels[first] in levels:
-            levels.remove(variable.levels[first])
-            levels.insert(0, variable.levels[first])
-        return levels
+        levels = levels_within(name, self.condition, schema)
+        chosen = None if first is None else schema[name].levels[first]
+        return sorted(levels, key=lambda level: level != chosen)
 
     def faults(self, schema: Schema) -> Iterator[Fault]:
         """Variables without exactly two values, ratios that cannot be."""
@@ -88,8 +83,10 @@ class OddsRatio(Tested):
                 yield Fault((key,), f"{name!r} has {len(found)} values, not two; use where")
         yield from self.read()[1]
         for key, printed in self.read()[0]:
-            if printed.interval[1] <= 0:
+            if key != "p" and printed.interval[1] <= 0:
                 yield Fault((key.partition(" ")[0],), f"{printed} is not above 0")
+        for key in ("odds_ratio", "risk_ratio"):
+            yield from _end_faults(key, getattr(self, key), getattr(self, f"{key}_ci"))
 
     def _groups(self, schema: Schema) -> dict[str, IntArray]:
         found = {}
@@ -136,6 +133,21 @@ class OddsRatio(Tested):
         return np.array([float(values[key]) for key in keys])
 
 
+def _end_faults(key: str, ratio: Printed | None, ends: Ends | None) -> Iterator[Fault]:
+    """Find intervals whose ends are the wrong way round or leave the ratio outside."""
+    if ends is None:
+        return
+    low, high = ends
+    if low.value > high.value:
+        message = f"{low} is larger than {high}; write [lower, upper]"
+        yield Fault((f"{key}_ci",), message)
+    elif ratio is not None and not (
+        low.interval[0] <= ratio.interval[1] and ratio.interval[0] <= high.interval[1]
+    ):
+        message = f"{ratio} is not between {low} and {high}, the ends of its interval"
+        yield Fault((key,), message, clash=True)
+
+
 class _Ratios(Sums):
     counts_only = True
 
@@ -144,6 +156,9 @@ class _Ratios(Sums):
     ) -> None:
         super().__init__(classes, figures)
         self.keys = keys
+        # A p-value goes with a ratio on the published side of 1.
+        known = [f.printed.value for k, f in zip(keys, figures, strict=True) if k.endswith("ratio")]
+        self.sign = int(np.sign(known[0] - 1)) if known else 0
         self.z = float(stats.norm.isf((1 - level) / 2))
         self.only_risk = not any(key.startswith("odds") for key in keys) and len(keys) > 1
 
@@ -165,7 +180,7 @@ class _Ratios(Sums):
             "risk_ratio": np.exp(risk),
             "risk_ratio_ci low": np.exp(risk - self.z * risk_se),
             "risk_ratio_ci high": np.exp(risk + self.z * risk_se),
-            "p": z if np.real(z) >= 0 else -z,
+            "p": z * (self.sign or (1 if np.real(z) >= 0 else -1)),
         }
         return np.array([values[key] for key in self.keys])
 

@@ -11,22 +11,14 @@ from pydantic import Field, WithJsonSchema
 
 from evosynth import grim, ranks
 from evosynth.classes import all_levels, any_level, classify
-from evosynth.counting import (
-    TOTAL,
-    Counted,
-    Layout,
-    Names,
-    Read,
-    count_bounds,
-    per_schema,
-    population,
-)
+from evosynth.counting import Layout, count_bounds, population
 from evosynth.errors import Fault, Path, shown, suggest
 from evosynth.moments import POWERS, GroupMoments
 from evosynth.objective import Figure, Mention, Place, Plan, Smooth
 from evosynth.printed import Printed, Published, Within
-from evosynth.reading import Statistic, read_summary
+from evosynth.reading import Statistic, label_columns, read_summary
 from evosynth.schema import FloatArray, IntArray, Schema
+from evosynth.written import TOTAL, Counted, Names, Read, per_schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +89,8 @@ class Summary(Counted):
     """Statistics of quantities, overall or by group.
 
     A statistic is one printed number, or nested: by variable if ``of`` lists several, then by the
-    values of ``by`` (crossed), or with ``each`` by variable and value. ``total`` is all groups.
+    values of ``by`` (crossed), or with ``each`` by variable and value. ``total`` is all groups of
+    ``by`` together, or with ``each`` all records.
     """
 
     kind: Literal["summary"]
@@ -148,7 +141,7 @@ class Summary(Counted):
             lambda table, where: read_summary(
                 table, where, self.of, self.by, self.each, self.shows, schema
             ),
-            *range(2, len(self.by) + 2),
+            lambda table: label_columns(table, (*self.by, *self.each), schema),
         )
         items: dict[tuple[Any, ...], Item] = {}
         for written in [*found, *cells]:
@@ -318,9 +311,9 @@ class Summary(Counted):
         for item in members:
             if item.statistic == "n" and isinstance(item.published, Printed):
                 return int(item.published.value)
-        names = [variable, *(name for name, _ in group)]
-        if self.where is None and not group and not any(schema[n].missing for n in names):
-            return schema.records
+        if self.where is None and not group:
+            if not any(schema[name].missing for name in (variable, *self.by)):
+                return schema.records
         return None
 
     # Figures
@@ -348,21 +341,25 @@ class Summary(Counted):
         return layout.plan(counted, self._smooth(items, schema))
 
     def _groups(self, group: Group, schema: Schema) -> dict[str, IntArray]:
-        """Levels inside and outside of a group, by variable."""
+        """Levels inside and outside of a group, by variable; a total leaves out missing ones."""
         found = {}
         for name, value in group:
-            levels = np.full(schema[name].size, -1)
-            levels[schema[name].levels[value]] = 0
-            found[name] = levels
-        return found
+            found[name] = np.full(schema[name].size, -1)
+            found[name][schema[name].levels[value]] = 0
+        return found | self._rest(group, schema)
+
+    def _rest(self, group: Group, schema: Schema) -> dict[str, IntArray]:
+        """Levels that count of variables that make groups, but not this one."""
+        rest = [schema[name] for name in self.by if name not in dict(group)]
+        return {variable.name: any_level(variable) for variable in rest if variable.missing}
 
     def _group_place(self, layout: Layout, variable: str, group: Group, schema: Schema) -> Place:
         """Where the size of a group is counted."""
-        names = [name for name, _ in group]
-        groups = {name: all_levels(schema[name]) for name in names}
+        groups = {name: all_levels(schema[name]) for name, _ in group}
+        groups |= self._rest(group, schema)
         groups[variable] = any_level(schema[variable])
         cell = [schema[name].levels[value] for name, value in group]
-        return layout.place(groups, [*cell, 0])
+        return layout.place(groups, [*cell, *[0] * (len(groups) - len(cell))])
 
     def _rank(
         self, layout: Layout, item: Item, members: Sequence[Item], size: int | None, schema: Schema
@@ -378,17 +375,15 @@ class Summary(Counted):
             )
             groups = np.where(inside, 0, 1)
             groups[variable.valid :] = -1
-            place = layout.place(
-                {**self._groups(item.group, schema), item.variable: groups},
-                [*[0] * len(item.group), 0],
-            )
+            dims = {**self._groups(item.group, schema), item.variable: groups}
+            place = layout.place(dims, [0] * len(dims))
             layout.share(of, [(place, item.published)], 100.0, complete=False)
             return (place,)
         found: list[Place] = []
         for cut in _cuts(item, members, size, schema):
             dims = {**self._groups(item.group, schema), item.variable: cut.groups}
             cells = [
-                layout.place(dims, [*[0] * len(item.group), part])
+                layout.place(dims, [*[0] * (len(dims) - 1), part])
                 for part in range(3)
                 if (cut.groups == part).any()
             ]
@@ -469,7 +464,7 @@ class Summary(Counted):
         for item in self._read(schema)[0]:
             key = (item.variable, item.group)
             if key not in series:
-                names = [item.variable, *(name for name, _ in item.group)]
+                names = [item.variable, *self.by, *(name for name, _ in item.group)]
                 people, weights = population(frame, counts, names, self.condition, schema)
                 kept = np.ones(len(people), dtype=bool)
                 for name, value in item.group:

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 from scipy import stats
 
-from evosynth.classes import Classes, any_level, classify, separate
-from evosynth.counting import population
+from evosynth.classes import Classes, any_level, classify
+from evosynth.counting import levels_within, population
 from evosynth.errors import Fault
 from evosynth.moments import Powers, Sample
 from evosynth.objective import Figure, Mention, Plan
@@ -41,19 +41,13 @@ class TTest(Tested):
         yield Mention(("of",), self.of)
         yield Mention(("by",), self.by)
 
-    def _levels(self, schema: Schema) -> list[int]:
-        admitted = separate(self.condition, schema) if self.condition is not None else {}
-        variable = schema[self.by]
-        inside = admitted.get(self.by, np.ones(variable.size, dtype=bool))
-        return [level for level in range(variable.valid) if inside[level]]
-
     def faults(self, schema: Schema) -> Iterator[Fault]:
         """Quantities that are none, and more or fewer than two groups."""
         if schema[self.of].values.dtype == object:
             yield Fault(("of",), f"{self.of!r} holds categories that are not numbers")
         if self.of == self.by:
             yield Fault(("by",), f"{self.by!r} stands under of as well")
-        levels = self._levels(schema)
+        levels = levels_within(self.by, self.condition, schema)
         if len(levels) != 2:
             message = f"{self.by!r} has {len(levels)} values, not two; choose two with where"
             yield Fault(("by",), message)
@@ -66,7 +60,7 @@ class TTest(Tested):
     def lower(self, schema: Schema) -> Plan:
         """Follow the moments of the two groups."""
         groups = np.full(schema[self.by].size, -1)
-        groups[self._levels(schema)] = [0, 1]
+        groups[levels_within(self.by, self.condition, schema)] = [0, 1]
         classes = classify(
             schema, {self.by: groups, self.of: any_level(schema[self.of])}, self.condition
         )
@@ -81,7 +75,8 @@ class TTest(Tested):
         y = np.repeat(people[self.of].to_numpy(dtype=float), times)
         group = np.repeat(people[self.by].to_numpy(), times)
         first, second = (
-            y[group == schema[self.by].values[level]] for level in self._levels(schema)
+            y[group == schema[self.by].values[level]]
+            for level in levels_within(self.by, self.condition, schema)
         )
         keys = [key for key, _ in self.read()[0]]
         if min(len(first), len(second)) < 2:
@@ -108,6 +103,9 @@ class _TTest(Powers):
     ) -> None:
         super().__init__(classes, variable, 2, schema, figures)
         self.keys, self.pooled = keys, pooled
+        # A p-value goes with a difference of the published sign.
+        known = [f.printed.value for k, f in zip(keys, figures, strict=True) if k in "t difference"]
+        self.sign = int(np.sign(known[0])) if known else 0
 
     def evaluate(self, totals: Totals) -> Totals:
         """T, degrees of freedom and difference; a p-value is a bound on the size of t."""
@@ -126,7 +124,8 @@ class _TTest(Powers):
             squared = parts.sum()
             df = squared**2 / (parts**2 / (n - 1)).sum()
         t = difference / np.sqrt(squared)
-        return {"t": t, "df": df, "difference": difference, "p": t if np.real(t) >= 0 else -t}
+        sign = self.sign or (1 if np.real(t) >= 0 else -1)
+        return {"t": t, "df": df, "difference": difference, "p": sign * t}
 
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on the size of t."""

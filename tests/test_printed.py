@@ -93,7 +93,11 @@ PRINTS = [
     ("2.68", 2.675, True),
     ("28.6", 100 * 2 / 7, True),
     ("0", 0.5, True),
-    ("0", -0.0, False),
+    ("0", -0.0, True),
+    ("0.0", -2.8e-17, True),
+    ("-0.0", 2.8e-17, True),
+    ("0.0", -1e-9, False),
+    ("-0.0", 1e-9, False),
     ("1024", 1024.3, True),
     ("1", math.nan, False),
     ("1", math.inf, False),
@@ -218,6 +222,9 @@ def test_a_bound_tells_how_far_outside_a_value_lies() -> None:
     assert found is not None
     assert found.off(0.06) == pytest.approx(2)
     assert found.show(0.0512) == "0.05"
+    assert found.show(0.0412) == "0.04"
+    assert found.show(0.0489) == "0.049"  # 0.05 would look as if it were not below 0.05
+    assert found.show(0.04999) == "0.04999"
 
 
 @pytest.mark.parametrize("text", ["10", "-0.5", "~5", "=5", "5<", "<"])

@@ -80,11 +80,17 @@ def test_the_intervals_admit_exactly_the_data_that_print_the_figures(tmp_path_fa
     frame = pd.DataFrame({"A": levels[:, 0] + 1, "B": np.array(list("xyz"))[levels[:, 1]]})
     values = only(spec).recompute(frame, np.ones(8), spec.schema)
     printed = [f.printed.prints(v) for f, v in zip(spec.figures[0], values, strict=True)]
-    (table,) = only(spec).lower(spec.schema).tables
-    counts = np.zeros((3, 2), dtype=int)
-    np.add.at(counts, (levels[:, 1], levels[:, 0]), 1)
-    inside = ((table.low <= counts) & (counts <= table.high)).ravel()[table.figures]
-    assert inside.tolist() == printed
+    plan = only(spec).lower(spec.schema)
+    assert (plan.shares, plan.smooth) == ((), ())
+    counts = [np.bincount(t.grid.cells(levels), minlength=t.grid.size) for t in plan.tables]
+    inside = [
+        all(
+            plan.tables[table].low[cell] <= counts[table][cell] <= plan.tables[table].high[cell]
+            for table, cell in places
+        )
+        for places in plan.counted
+    ]
+    assert inside == printed
 
 
 def test_nested_rows_make_a_table_of_three_variables(tmp_path):

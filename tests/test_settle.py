@@ -1,0 +1,161 @@
+"""Sizes that shares rest on but that no one published: chosen so that all can be printed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from cases import problem_of, small, source_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evosynth.record_types import Types
+from evosynth.spec import load
+from evosynth.synthesis import synthesize
+
+VARIABLES = """\
+records: {records}
+variables:
+  A: {{categories: {{1: one, 2: two, 3: three}}}}
+  B: {{categories: {{x: ex, y: why}}}}
+  X: {{integer: [0, 30]}}
+outputs:
+"""
+
+
+def percentages(table, digits=1):
+    """Row percentages of a table, as a spec writes them."""
+    shares = 100 * table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    rows = [", ".join(f"{share:.{digits}f}" for share in row) for row in shares]
+    return "{" + ", ".join(f"{a + 1}: [{row}]" for a, row in enumerate(rows)) + "}"
+
+
+def settled(folder, outputs, records):
+    """The problem of a spec after its sizes were settled."""
+    spec = small(folder, VARIABLES.format(records=records) + outputs)
+    problem = problem_of(spec)
+    before = problem.low.copy(), problem.high.copy()
+    assert problem.shares
+    source_of(Types(problem))
+    assert (problem.low >= before[0]).all()
+    assert (problem.high <= before[1]).all()
+    return problem
+
+
+def sizes_of(problem):
+    """Sizes that were chosen, after checking that they print every share."""
+    found = {}
+    for share in problem.shares:
+        assert problem.low[share.of] == problem.high[share.of]
+        size = found[share.of] = int(problem.low[share.of])
+        low, high = share.bounds(size)
+        assert (problem.low[share.cells] >= low).all()
+        assert (problem.high[share.cells] <= high).all()
+        assert (problem.low[share.cells] <= problem.high[share.cells]).all()
+    return list(found.values())
+
+
+tables = st.lists(st.integers(1, 40), min_size=6, max_size=6).map(
+    lambda cells: np.array(cells).reshape(3, 2)
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables, st.integers(0, 2))
+def test_rows_of_percentages_get_sizes_that_print_them_and_add_up(tmp_path_factory, table, digits):
+    records = int(table.sum())
+    cells = percentages(table, digits)
+    text = f"  - {{kind: crosstab, rows: A, columns: B, row_percentages: {cells}}}\n"
+    problem = settled(tmp_path_factory.mktemp("spec"), text, records)
+    sizes = sizes_of(problem)
+    assert sum(sizes) == records
+    for share, size in zip(problem.shares, sizes, strict=True):
+        assert problem.low[share.cells].sum() <= size <= problem.high[share.cells].sum()
+
+
+@settings(max_examples=20, deadline=None)
+@given(tables)
+def test_sizes_agree_with_the_column_totals(tmp_path_factory, table):
+    records, (x, y) = int(table.sum()), table.sum(axis=0)
+    text = (
+        f"  - {{kind: frequencies, of: B, counts: {{x: {x}, y: {y}}}}}\n"
+        "  - {kind: crosstab, rows: A, columns: B, "
+        f"row_percentages: {percentages(table, 0)}}}\n"
+    )
+    problem = settled(tmp_path_factory.mktemp("spec"), text, records)
+    assert sum(sizes_of(problem)) == records
+    low, high = (
+        sum(bound[share.cells] for share in problem.shares) for bound in (problem.low, problem.high)
+    )
+    assert low[0] <= x <= high[0]
+    assert low[1] <= y <= high[1]
+
+
+def test_rough_margins_guide_the_sizes(tmp_path):
+    text = (
+        "  - {kind: frequencies, of: A, percentages: {1: 60, 2: 30, 3: 10}}\n"
+        "  - {kind: crosstab, rows: A, columns: B, "
+        "row_percentages: {1: [33.3, 66.7], 2: [50.0, 50.0], 3: [25.0, 75.0]}}\n"
+    )
+    problem = settled(tmp_path, text, 120)
+    sizes = sizes_of(problem)
+    assert sum(sizes) == 120
+    np.testing.assert_allclose(np.array(sizes) / 1.2, [60, 30, 10], atol=0.5)
+    assert (sizes[0] % 3, sizes[1] % 2, sizes[2] % 4) == (0, 0, 0)
+
+
+def test_published_sizes_are_not_chosen(tmp_path):
+    text = (
+        "  - {kind: frequencies, of: A, counts: {1: 60, 2: 40, 3: 20}}\n"
+        "  - {kind: crosstab, rows: A, columns: B, "
+        "row_percentages: {1: [33.3, 66.7], 2: [50.0, 50.0], 3: [25.0, 75.0]}}\n"
+    )
+    problem = settled(tmp_path, text, 120)
+    assert sizes_of(problem) == [60, 40, 20]
+
+
+def test_groups_with_a_median_get_sizes_that_admit_it(tmp_path):
+    text = "  - {kind: summary, of: X, by: A, median: {1: 11.5, 2: 12, 3: 9.5}}\n"
+    problem = settled(tmp_path, text, 151)
+    sizes = dict(zip("123", dict.fromkeys(share.of for share in problem.shares), strict=True))
+    sizes = {value: int(problem.low[of]) for value, of in sizes.items()}
+    assert sum(sizes.values()) == 151
+    assert sizes["1"] % 2 == 0 == sizes["3"] % 2  # a half needs evenly many
+    sizes_of(problem)
+    spec = small(tmp_path, VARIABLES.format(records=151) + text)
+    assert synthesize(spec, seed=2).exact
+
+
+def test_a_run_prints_percentages_of_rows_of_unknown_size(tmp_path):
+    rng = np.random.default_rng(5)
+    table = rng.integers(5, 60, (3, 2))
+    text = (
+        "  - {kind: crosstab, rows: A, columns: B, "
+        f"row_percentages: {percentages(table)}}}\n"
+        "  - {kind: summary, of: X, by: A, mean: {1: 12.3, 2: 14.1, 3: 9.9}}\n"
+    )
+    spec = small(tmp_path, VARIABLES.format(records=table.sum()) + text)
+    result = synthesize(spec, seed=1)
+    assert result.exact
+    assert len(result.data) == table.sum()
+    shares = pd.crosstab(result.data["A"], result.data["B"], normalize="index") * 100
+    np.testing.assert_allclose(
+        shares, 100 * table / table.sum(axis=1, keepdims=True), atol=0.05 + 1e-9
+    )
+
+
+@pytest.mark.parametrize(("records", "least"), [(2, 0), (8, 4), (20, 4), (100, 4)])
+def test_sizes_that_cannot_print_every_share_print_what_they_can(tmp_path, records, least):
+    text = (
+        "  - {kind: crosstab, rows: A, columns: B, "
+        "row_percentages: {1: [33.3, 66.7], 2: [33.3, 66.7], 3: [33.3, 66.7]}}\n"
+    )
+    path = tmp_path / "spec.yaml"
+    path.write_text(VARIABLES.format(records=records) + text)
+    result = synthesize(load(path, anyway=True), seed=1, generations=3)
+    assert len(result.data) == records
+    found = result.verification["exact"]
+    counts = pd.crosstab(result.data["A"], result.data["B"]).reindex(columns=["x", "y"])
+    printed = [f"{100 * x / (x + y):.1f}" == "33.3" for x, y in counts.fillna(0).to_numpy()]
+    assert int(found.sum()) == 2 * sum(printed)
+    assert least <= found.sum() < 6
