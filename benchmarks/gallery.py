@@ -49,6 +49,8 @@ def main() -> None:
     options.add_argument("--specs", metavar="A,B", help="only these, by name")
     given = options.parse_args()
     files = [f for f in FILES if not given.specs or f.stem in given.specs.split(",")]
+    if not files:
+        options.error(f"no such spec; there are {', '.join(f.stem for f in FILES)}")
     first = evosynth.load(files[0])
     evosynth.synthesize(first, 0, workers=WORKERS, time=given.time)  # compiles
     rows, parts = [], []

@@ -116,6 +116,8 @@ def main() -> None:
     options.add_argument("--keep", type=Path, metavar="DIR", help="keep specs that were missed")
     given = options.parse_args()
     names = given.kinds.split(",") if given.kinds else list(KINDS)
+    if unknown := set(names) - set(KINDS):
+        options.error(f"unknown kinds: {', '.join(sorted(unknown))}")
     trip(names[0], 0, given.time, None)  # compiles
     rows, parts = [], []
     for name in names:

@@ -78,7 +78,7 @@ def separate(where: Condition, schema: Schema) -> dict[str, NDArray[np.bool_]]:
     product = np.ones(grid.shape, dtype=np.bool_)
     for axis, (column, group) in enumerate(zip(grid.columns, grid.groups, strict=True)):
         others = tuple(i for i in range(truth.ndim) if i != axis)
-        some = truth.any(axis=others)
+        some = np.asarray(truth.any(axis=others))
         shape = [-1 if i == axis else 1 for i in range(truth.ndim)]
         product &= some.reshape(shape)
         admitted[schema.variables[column].name] = some[group]

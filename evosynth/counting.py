@@ -114,6 +114,7 @@ class Layout:
                 tuple(ends[:, 0].tolist()),
                 tuple(ends[:, 1].tolist()),
                 bounds,
+                complete,
             )
         )
 

@@ -22,6 +22,7 @@ from evosynth.start import Source, prepare
 
 POPULATION = 24
 _LEAST_POPULATION = 4
+_CURVED_POPULATION = 8
 _DENSE_POPULATION = 2
 _DENSE_TABLES = 6
 _DENSE_CELLS = 150
@@ -87,7 +88,10 @@ class Exact:
         """Number of candidates: as usual, or few where each takes long or much memory."""
         if self.dense:
             return _DENSE_POPULATION
-        fit = _MOST_BYTES // (2 * self.space.bytes)
+        fit = min(
+            _MOST_BYTES // (2 * self.space.bytes),
+            _CURVED_POPULATION if self.problem.curved else POPULATION,
+        )
         return max(_LEAST_POPULATION, min(POPULATION, fit))
 
     def toolbox(self) -> base.Toolbox:

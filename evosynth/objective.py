@@ -69,6 +69,8 @@ class Share:
     """Largest share of each cell, roughly."""
     bounds: Bounds
     """Exact bounds of each cell for a count of the other; low > high where it cannot be."""
+    complete: bool = False
+    """Whether the cells make up the other one."""
 
 
 class Expansion(Protocol):

@@ -17,6 +17,7 @@ from evosynth.schema import Codes, FloatArray, IntArray, Schema
 
 CellArray = NDArray[np.int32]
 
+_HALFWAY = 1e-8
 _MOST_PAIRED = 40
 """Tables whose common cells are looked for."""
 
@@ -30,6 +31,7 @@ class FlatShare:
     low: FloatArray
     high: FloatArray
     bounds: Bounds
+    complete: bool
 
 
 @dataclass
@@ -90,6 +92,7 @@ class Problem:
                         np.array(share.low),
                         np.array(share.high),
                         share.bounds,
+                        share.complete,
                     )
                 )
             for places in plan.counted:
@@ -199,7 +202,8 @@ class Problem:
         """Distance of every smooth figure from its target, estimated anew, in half-widths."""
         parts = [block.refit(codes, counts.astype(np.float64)) for block in self.smooth]
         found = np.concatenate([np.empty(0), *parts])
-        return np.where(np.isnan(found), np.inf, found)
+        halfway = np.abs(np.abs(found) - 1.0) < _HALFWAY  # prints either way
+        return np.where(np.isnan(found), np.inf, np.where(halfway, 0.99 * found, found))
 
 
 def _shared(grids: list[Grid]) -> list[Grid]:

@@ -51,7 +51,7 @@ def quantile(variable: Variable, q: float, published: Published, size: int | Non
     quantile is the same by any definition. Otherwise it is interpolated between two values.
     """
     values = variable.quantities[: variable.valid]
-    hits = [v for v in _near(values, published.value) if published.prints(v)]
+    hits = printing(variable, published)
     if hits:
         v = hits[0]
 
@@ -88,6 +88,12 @@ def quantile(variable: Variable, q: float, published: Published, size: int | Non
     ]
 
 
+def printing(variable: Variable, published: Published) -> list[float]:
+    """Values of a variable that print as published, the nearest first."""
+    values = variable.quantities[: variable.valid]
+    return [v for v in _near(values, published.value) if published.prints(v)]
+
+
 def _near(values: FloatArray, goal: float) -> list[float]:
     at = int(np.searchsorted(values, goal))
     some = values[max(0, at - _NEAREST) : at + _NEAREST]
@@ -118,8 +124,7 @@ def _pair(
 
 def extreme(variable: Variable, published: Published, largest: bool) -> Cut | None:
     """Bounds under which the smallest or largest value prints as published."""
-    values = variable.quantities[: variable.valid]
-    hits = [v for v in _near(values, published.value) if published.prints(v)]
+    hits = printing(variable, published)
     if not hits:
         return None
     ends = min(hits), max(hits)

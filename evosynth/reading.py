@@ -38,6 +38,9 @@ _FORMS: Options = {
     _PASSED_OVER: ("cum", "cum %", "cum. %", "cumulative percent", "cumulative %", "cum. percent"),
 }
 _NONE = frozenset({"", "-", "--", "\u2212", "–", "—", "―", "…", "...", "."})
+_ENDS = {"iqr": ("quantile 25", "quantile 75"), "range": ("min", "max")}
+"""Statistics that may be printed as two numbers."""
+_SIZE = re.compile(r"\s*[(\[]\s*n\s*=\s*[\d,]+\s*[)\]]", re.I)
 _NUMBERED = re.compile(r"\(?\d+[.)]?\s+")
 
 STATISTICS: Options = {
@@ -51,6 +54,7 @@ STATISTICS: Options = {
     "standard_error": ("se", "std. error", "std. err.", "standard error", "s.e.", "sem"),
     "median": ("med", "mdn", "p50", "q2", "50%", "50th percentile"),
     "iqr": ("interquartile range",),
+    "range": (),
     "min": ("minimum", "min.", "smallest"),
     "max": ("maximum", "max.", "largest"),
     "sum": ("total",),
@@ -86,7 +90,7 @@ class Labels:
         for text in (label, label.casefold()):
             if text in self._found:
                 return self._found[text]
-        self._found[label] = match(label, self.options)
+        self._found[label] = match(_SIZE.sub("", label), self.options)
         return self._found[label]
 
     def unknown(self, label: str) -> str:
@@ -183,9 +187,12 @@ def _columns(
     if above is not table.header and None not in over:
         kinds = [match(label, _FORMS) for label in table.header]
         if None not in kinds and not shows:
+            _ask_of_what(table.header, where, faults)
             return [(v, (str(kind),)) for v, kind in zip(over, kinds, strict=True)]
         return [(v, (plain[i % each],) if single else plain) for i, v in enumerate(over)]
     found: list[tuple[str | None, tuple[str, ...]]] = []
+    if not shows:
+        _ask_of_what([h for h in table.header if labels.find(h) is None], where, faults)
     for label in table.header:
         value = labels.find(label)
         kind = match(label, _FORMS) if value is None else None
@@ -197,6 +204,16 @@ def _columns(
             faults.append(Fault((where, label), labels.unknown(label)))
         found.append((value, plain))
     return found
+
+
+def _ask_of_what(labels: Iterable[str], where: str, faults: list[Fault]) -> None:
+    """Report a per cent sign above cells: it may mean of a row, of a column or of all."""
+    for label in labels:
+        if match(label, {"%": ("percent", "per cent", "percentage", "pct")}):
+            forms = "row_percentages, column_percentages or percentages"
+            message = f"{label!r} may be of a row, a column or all; list {forms} under shows"
+            faults.append(Fault((where, label), message))
+            return
 
 
 def _row_form(
@@ -370,6 +387,8 @@ def read_summary(
         left = row.stub[:-1] if sideways else row.stub
         for label, head, cell in zip(table.header, heads, row.cells, strict=True):
             names: Sequence[str] = shows or (stub if sideways else head)
+            if names and names[-1] in _ENDS and len(cell) == len(names) + 1:
+                names = [*names[:-1], *_ENDS[names[-1]]]
             parts = [part for part in (*left, label if shows or sideways else "") if part]
             place = _group_of(parts, of, groups, bool(by), schema)
             if place is None:
@@ -382,7 +401,9 @@ def read_summary(
                 faults.append(Fault(path, message))
                 break
             for name, text in zip(names, cell, strict=False):
-                if text not in _NONE:
+                if name == "range":
+                    faults.append(Fault(path, f"{shown(text)!r} is not a range, such as 1-99"))
+                elif text not in _NONE:
                     found.append(Statistic(*place, name, text, path))
     return found, faults
 
@@ -392,7 +413,7 @@ def _statistics(label: str) -> list[str]:
     whole = match(label, STATISTICS)
     if whole is not None:
         return [whole]
-    parts = [part for part in re.split(r"[(\[±,;/)\]]+", label) if part.strip()]
+    parts = [part for part in re.split(r"[(\[±,;/)\]–-]+| to ", label) if part.strip()]
     named = [match(part, STATISTICS) for part in parts]
     return [] if None in named else [name for name in named if name is not None]
 
@@ -453,6 +474,13 @@ class Pair:
     path: Path
 
 
+def _matrix_part(label: str) -> str:
+    """Say what SPSS prints in a line of a correlation matrix."""
+    known = {"figure": r".*(correlation|covariance).*", "p": r"(sig|p\b).*", "n": r"n"}
+    plain = label.strip().casefold()
+    return next((part for part, pattern in known.items() if re.fullmatch(pattern, plain)), "")
+
+
 def read_matrix(table: Pasted, where: str, of: Sequence[str], schema: Schema) -> Read[Pair]:
     """Read a correlation matrix, or a triangle of it; a second text in a cell is its p-value."""
     faults = _unread(table, where)
@@ -462,14 +490,19 @@ def read_matrix(table: Pasted, where: str, of: Sequence[str], schema: Schema) ->
     def named(label: str) -> str | None:
         return match(label, options) or match(_NUMBERED.sub("", label, count=1), options)
 
-    names = []
+    names, parts = [], []
     for row in table.rows:
-        name = named(row.stub[-1]) if row.stub else None
-        if name is None:
+        last = row.stub[-1] if row.stub else ""
+        name = named(last)
+        part = "figure"
+        if name is None and len(row.stub) > 1:  # SPSS prints figures, p-values and n in turn
+            name, part = named(row.stub[-2]), _matrix_part(last)
+        if name is None or not part:
             label = shown(" ".join(row.stub))
             message = f"{label!r} is not listed under of{suggest(label, of)}"
             faults.append(Fault((where, row.line), message))
         names.append(name)
+        parts.append(part)
     labels = [*filter(named, table.corner), *table.header]
     heads = [named(label) for label in labels]
     for label, head in zip(labels, heads, strict=True):
@@ -479,10 +512,13 @@ def read_matrix(table: Pasted, where: str, of: Sequence[str], schema: Schema) ->
     if faults:
         return found, faults
     if None in heads or not heads:  # numbered columns follow the order of the rows
-        heads = [*(name for name in of if name not in names), *names]
-    for row, name in zip(table.rows, names, strict=True):
+        heads = [*(name for name in of if name not in names), *dict.fromkeys(names)]
+    for row, name, part in zip(table.rows, names, parts, strict=True):
         for other, cell in zip(heads, row.cells, strict=False):
-            if name is None or other is None or not cell or cell[0] in _NONE:
+            if name is None or other is None or not cell or cell[0] in _NONE or part == "n":
+                continue
+            if part == "p":
+                found.append(Pair(name, other, "", cell[0], (where, row.line)))
                 continue
             if len(cell) > 2:
                 message = f"{shown(' '.join(cell))!r} holds more than a figure and its p-value"

@@ -110,7 +110,7 @@ def _choose(
         found = shares.get(first + cell)
         if found is not None:
             goal = float(expected[first + cell])
-            options[cell] = _options(found, goal, int(low[cell]), int(high[cell]))
+            options[cell] = _options(problem, found, goal, int(low[cell]), int(high[cell]), bounds)
     for members, total in _families(problem, table, bounds):
         open_cells = [cell for cell in members if cell in options]
         rest = [cell for cell in members if cell not in options]
@@ -141,10 +141,12 @@ def _agree(
     cells = [int(c) for c in np.flatnonzero(sizes >= 0)]
     options = [
         _options(
+            problem,
             shares[first + cell],
             float(expected[first + cell]),
             int(bounds[table][0][cell]),
             int(bounds[table][1][cell]),
+            bounds,
         )
         for cell in cells
     ]
@@ -219,7 +221,11 @@ def _wander(
         trial[two] -= shift
         if trial[one] > high[one] or trial[two] < max(1, low[two]):
             continue
-        if not all(_possible(s, int(trial[c])) for c in (one, two) for s in shares[first + c]):
+        if not all(
+            _possible(problem, share, int(trial[cell]), bounds)
+            for cell in (one, two)
+            for share in shares[first + cell]
+        ):
             continue
         off = _off(problem, table, trial, bounds, shares, judges, effects)
         if off < nearest:
@@ -351,7 +357,9 @@ class _Effects:
         return effects
 
     def _wrong(self, sums: FloatArray) -> FloatArray:
-        over = np.maximum(sums[..., 0, :] - self.high, 0) + np.maximum(self.low - sums[..., 1, :], 0)
+        over = np.maximum(sums[..., 0, :] - self.high, 0) + np.maximum(
+            self.low - sums[..., 1, :], 0
+        )
         return np.asarray(over.sum(axis=-1))
 
     def contradiction(self, bounds: list[tuple[IntArray, IntArray]]) -> float:
@@ -406,7 +414,9 @@ class _Effects:
     ) -> tuple[list[int], float]:
         """Choose some sizes anew: any of the best combinations."""
         rest = self.base + sum(
-            adds[at] for i, (adds, at) in enumerate(zip(self.adds, chosen, strict=True)) if i not in some
+            adds[at]
+            for i, (adds, at) in enumerate(zip(self.adds, chosen, strict=True))
+            if i not in some
         )
         sums = rest
         drawn = []
@@ -445,7 +455,12 @@ def _families(
 
 
 def _options(
-    shares: list[FlatShare], goal: float, low: int, high: int
+    problem: Problem,
+    shares: list[FlatShare],
+    goal: float,
+    low: int,
+    high: int,
+    bounds: list[tuple[IntArray, IntArray]],
 ) -> list[int]:
     """Sizes near what is expected at which every share can be printed, nearest first."""
     low = min(max(low, 1), high)  # a share of nothing is no number
@@ -455,16 +470,28 @@ def _options(
     found: list[int] = []
     for step in range(_FARTHEST):
         for size in {centre - step, centre + step}:
-            if low <= size <= high and all(_possible(share, size) for share in shares):
+            if low <= size <= high and all(
+                _possible(problem, share, size, bounds) for share in shares
+            ):
                 found.append(size)
         if len(found) >= _CHOICES:
             break
     return found or [centre]
 
 
-def _possible(share: FlatShare, size: int) -> bool:
-    lows, highs = share.bounds(size)
-    return all(a <= b for a, b in zip(lows, highs, strict=True))
+def _possible(
+    problem: Problem, share: FlatShare, size: int, bounds: list[tuple[IntArray, IntArray]]
+) -> bool:
+    """Whether cells can have their shares of a size within what else bounds them."""
+    least = most = 0
+    for cell, low, high in zip(share.cells.tolist(), *share.bounds(size), strict=True):
+        table = problem.table(cell)
+        at = cell - int(problem.first_cell[table])
+        low, high = max(low, int(bounds[table][0][at])), min(high, int(bounds[table][1][at]))
+        if low > high:
+            return False
+        least, most = least + low, most + high
+    return not share.complete or least <= size <= most
 
 
 def _add_up(

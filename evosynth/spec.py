@@ -370,7 +370,7 @@ def _proportions(
         share = np.full(len(levels), 1.0)
         if variable.missing:
             share[variable.valid :] = _MISSING_SHARE * variable.valid / variable.missing
-        return share / share.sum()
+        return np.asarray(share / share.sum())
     known = set(levels)
     for value, printed in given.items():
         if value not in known:

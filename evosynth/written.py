@@ -1,4 +1,4 @@
-"""How the cells of a table are written in a spec: nested, pasted as text, or in a file beside it."""
+"""How the cells of a table are written in a spec: nested, pasted, or in a file beside it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ class Written(NamedTuple):
     path: Path
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One published number of a table."""
 
     key: Key

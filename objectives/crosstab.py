@@ -101,12 +101,7 @@ class Crosstab(Counted):
         entries, unreadable = self.publish([*texts, *cells], FORMS)
         levels = [{**schema[name].levels, TOTAL: schema[name].size} for name in self._names]
         forms: dict[str, int] = {form: position for position, form in enumerate(FORMS)}
-        entries.sort(
-            key=lambda e: (
-                forms[e.form],
-                [level[value] for level, value in zip(levels, e.key, strict=True)],
-            )
-        )
+        entries.sort(key=lambda e: (forms[e.form], *map(dict.__getitem__, levels, e.key)))
         return entries, [*faults, *wrong, *unreadable]
 
     def mentions(self) -> Iterator[Mention]:

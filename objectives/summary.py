@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, WithJsonSchema
 
-from evosynth import grim, ranks
+from evosynth import ranks
 from evosynth.classes import all_levels, any_level, classify
 from evosynth.counting import Layout, count_bounds, population
 from evosynth.errors import Fault, Path, shown, suggest
-from evosynth.moments import POWERS, GroupMoments
+from evosynth.moments import GroupMoments
 from evosynth.objective import Figure, Mention, Place, Plan, Smooth
 from evosynth.printed import Printed, Published, Within
 from evosynth.reading import Statistic, label_columns, read_summary
 from evosynth.schema import FloatArray, IntArray, Schema
+from evosynth.statistic import MOMENTS, Group, Item, clashes, cuts, together
 from evosynth.written import TOTAL, Counted, Names, Read, per_schema
 
 if TYPE_CHECKING:
@@ -26,10 +27,8 @@ if TYPE_CHECKING:
 Tree = Annotated[Any, WithJsonSchema({"type": ["string", "number", "object", "array"]})]
 """A printed number, or nested ones: by variable, then by the values of the groups."""
 
-_SMALL = 60
+_SMALL = 32
 """Records up to which the quantiles of a group follow single records."""
-_MOMENTS = {name: name for name in POWERS} | {"sum": "total"}
-_RANKS = {"median", "min", "max", "iqr", "quantile"}
 STATISTICS = (
     "n",
     "mean",
@@ -45,44 +44,6 @@ STATISTICS = (
     "kurtosis",
 )
 WITH_ARGUMENT = {"quantiles": "quantile", "above": "above", "below": "below"}
-
-Group = tuple[tuple[str, str], ...]
-"""Values of the variables that make up a group; none for all records."""
-
-
-@dataclass(frozen=True)
-class Item:
-    """One published statistic of one variable in one group."""
-
-    variable: str
-    group: Group
-    statistic: str
-    argument: float
-    published: Published
-    path: Path
-    small: bool = False
-    """Whether its group is so small that single records decide its quantiles."""
-
-    @property
-    def label(self) -> str:
-        """Name the statistic, the variable and the group."""
-        name = self.statistic.replace("_", " ")
-        if self.statistic == "quantile":
-            name = f"{100 * self.argument:g} % quantile"
-        elif self.statistic in {"above", "below"}:
-            name = f"% {self.statistic} {self.argument:g}"
-        where = ", ".join(f"{variable}={value}" for variable, value in self.group)
-        return f"{name} of {self.variable}" + (f", {where}" if where else "")
-
-    @property
-    def counted(self) -> bool:
-        """Whether it is a matter of counts."""
-        return self.statistic not in _MOMENTS and not self.follows
-
-    @property
-    def follows(self) -> bool:
-        """Whether it is a quantile that follows its middle records."""
-        return self.small and self.statistic in {"median", "quantile", "iqr"}
 
 
 class Summary(Counted):
@@ -167,7 +128,7 @@ class Summary(Counted):
     def _marked(self, items: list[Item], schema: Schema) -> list[Item]:
         """Mark the statistics of small groups."""
         small = {}
-        for key, members in _together(items).items():
+        for key, members in together(items).items():
             size = self._size(*key, members, schema)
             small[key] = size is not None and size <= _SMALL
         return [replace(i, small=small[i.variable, i.group]) for i in items]
@@ -287,9 +248,9 @@ class Summary(Counted):
         if not items:
             keys = ", ".join((*STATISTICS, *WITH_ARGUMENT, "table"))
             yield Fault((), f"no statistic is given; there are {keys} and file")
-        for (variable, group), members in _together(items).items():
+        for (variable, group), members in together(items).items():
             size = self._size(variable, group, members, schema)
-            yield from _clashes(members, variable, size, schema)
+            yield from clashes(members, variable, size, schema)
 
     def _shape_faults(self, schema: Schema) -> Iterator[Fault]:
         if self.by and self.each:
@@ -332,7 +293,7 @@ class Summary(Counted):
                 of = self._group_place(layout, item.variable, item.group, schema)
                 layout.bound(of, *count_bounds(item.published, schema.records))
                 places[item] = (of,)
-        for (variable, group), members in _together(items).items():
+        for (variable, group), members in together(items).items():
             size = self._size(variable, group, members, schema)
             for item in members:
                 if item.counted and item.statistic != "n":
@@ -380,7 +341,7 @@ class Summary(Counted):
             layout.share(of, [(place, item.published)], 100.0, complete=False)
             return (place,)
         found: list[Place] = []
-        for cut in _cuts(item, members, size, schema):
+        for cut in cuts(item, members, size, schema):
             dims = {**self._groups(item.group, schema), item.variable: cut.groups}
             cells = [
                 layout.place(dims, [*[0] * (len(dims) - 1), part])
@@ -440,7 +401,7 @@ class Summary(Counted):
             at = tuple(schema[n].levels[values[n]] if n in values else slice(None) for n in names)
             belong.append(every[at].ravel().tolist())
         figures = [Figure(item.label, item.published) for item in members]
-        statistics = [_MOMENTS[item.statistic] for item in members]
+        statistics = [MOMENTS[item.statistic] for item in members]
         block = GroupMoments(classes, variable, statistics, belong, schema, figures)
         mean, sd = np.full((2, block.n_groups), np.nan)
         for item in [i for i in items if i.variable == variable]:
@@ -476,14 +437,6 @@ class Summary(Counted):
         return np.array(found)
 
 
-def _together(items: Sequence[Item]) -> dict[tuple[str, Group], list[Item]]:
-    """Statistics by quantity and group."""
-    found: dict[tuple[str, Group], list[Item]] = {}
-    for item in items:
-        found.setdefault((item.variable, item.group), []).append(item)
-    return found
-
-
 def _note(item: Item, cells: IntArray, mean: FloatArray, sd: FloatArray, specific: bool) -> None:
     """Note what a statistic says of where the values of its groups lie."""
     value = item.published.value
@@ -496,46 +449,6 @@ def _note(item: Item, cells: IntArray, mean: FloatArray, sd: FloatArray, specifi
         sd[cells] = spread if specific else np.where(np.isnan(sd[cells]), spread, sd[cells])
     elif item.statistic == "iqr":
         sd[cells] = np.where(np.isnan(sd[cells]), value / 1.35, sd[cells])
-
-
-def _cuts(item: Item, members: Sequence[Item], size: int | None, schema: Schema) -> list[ranks.Cut]:
-    """How the quantity must be cut for a statistic of ranks."""
-    variable = schema[item.variable]
-    if item.statistic in {"min", "max"}:
-        found = ranks.extreme(variable, item.published, item.statistic == "max")
-        return [] if found is None else [found]
-    if item.statistic == "iqr":
-        quartiles = _quartiles(item, members, schema)
-        return [
-            cut
-            for q, value in zip((0.25, 0.75), quartiles, strict=True)
-            for cut in ranks.quantile(variable, q, value, size)
-        ]
-    q = 0.5 if item.statistic == "median" else item.argument
-    return ranks.quantile(variable, q, item.published, size)
-
-
-def _quartiles(item: Item, members: Sequence[Item], schema: Schema) -> tuple[Published, Published]:
-    """Quartiles that are an interquartile range apart: published ones, or some that would do."""
-    known = {m.argument: m.published for m in members if m.statistic == "quantile"}
-    decimals = max(schema[item.variable].decimals, item.published.decimals)
-
-    def printed(value: float) -> Printed:
-        return Printed.parse(f"{value:.{decimals}f}")
-
-    reach = item.published.value
-    if 0.25 in known and 0.75 in known:
-        return known[0.25], known[0.75]
-    if 0.25 in known:
-        return known[0.25], printed(known[0.25].value + reach)
-    if 0.75 in known:
-        return printed(known[0.75].value - reach), known[0.75]
-    middle = {m.statistic: m.published.value for m in members}
-    values = schema[item.variable].quantities
-    centre = middle.get("median", middle.get("mean", float(np.nanmean(values))))
-    grid = 10.0 ** -schema[item.variable].decimals
-    first = round((centre - reach / 2) / grid) * grid
-    return printed(first), printed(first + reach)
 
 
 def _compute(series: pd.Series[Any], item: Item) -> float:
@@ -560,94 +473,3 @@ def _compute(series: pd.Series[Any], item: Item) -> float:
         "kurtosis": "kurt",
     }.get(item.statistic, item.statistic)
     return float(getattr(series, method)())
-
-
-def _clashes(
-    members: Sequence[Item], name: str, size: int | None, schema: Schema
-) -> Iterator[Fault]:
-    """Statistics of one group that cannot all be."""
-    variable = schema[name]
-    values = variable.quantities[: variable.valid]
-    known = {(m.statistic, m.argument): m for m in members}
-
-    def get(statistic: str) -> Item | None:
-        return known.get((statistic, 0.0))
-
-    smallest, largest = get("min"), get("max")
-    low = smallest.published.interval[0] if smallest else float(values.min())
-    high = largest.published.interval[1] if largest else float(values.max())
-    source = {True: "the published minimum and maximum", False: "the values of the variable"}
-    for item in members:
-        if item.statistic in {"mean", "median", "quantile", "min", "max"}:
-            least, most = item.published.interval
-            gap = max(low - most, least - high)
-            if gap > 1e-9:
-                message = (
-                    f"{item.label} is {item.published}, outside {low:g} to {high:g}, "
-                    f"{source[smallest is not None or largest is not None]} (off by {gap:g})"
-                )
-                yield Fault(item.path, message, clash=True)
-        if item.statistic in _RANKS and not _cuts(item, members, size, schema):
-            rest = "" if size is None else f" among {size} records"
-            message = f"no values of {name!r} make {item.label} print as {item.published}{rest}"
-            yield Fault(item.path, message, clash=True)
-        if (
-            item.statistic == "n"
-            and count_bounds(item.published, schema.records)[0] > schema.records
-        ):
-            message = f"{item.published} is more than all {schema.records} records"
-            yield Fault(item.path, message, clash=True)
-    yield from _order_clashes(members)
-    mean, sd = get("mean"), get("sd") or get("variance")
-    if sd is not None and mean is not None:
-        m = mean.published.value
-        widest = max(
-            0.0, (high - m) * (m - low) * (size / (size - 1) if size and size > 1 else 2.0)
-        )
-        power = 2 if sd.statistic == "variance" else 1
-        if (
-            sd.published.interval[0]
-            > widest ** (power / 2) * (1 + 1e-9) + mean.published.half_width
-        ):
-            message = (
-                f"{sd.label} is {sd.published}, but values from {low:g} to {high:g} with mean "
-                f"{mean.published} have at most {widest ** (power / 2):.4g}"
-            )
-            yield Fault(sd.path, message, clash=True)
-            return
-    unit = 10.0**-variable.decimals
-    if variable.categorical or size is None or size < 1 or mean is None:
-        return
-    first, last = grim.sums(mean.published, size, unit)
-    if first > last:
-        near = round(mean.published.value * size / unit) * unit / size
-        message = (
-            f"no {size} values of {name!r} have a mean that prints as {mean.published} "
-            f"(GRIM; the nearest is {near:.{mean.published.decimals + 2}f})"
-        )
-        yield Fault(mean.path, message, clash=True)
-    elif sd is not None:
-        power = 2 if sd.statistic == "variance" else 1
-        if not grim.possible_sd(mean.published, sd.published, size, unit, power):
-            message = (
-                f"no {size} values of {name!r} with mean {mean.published} have a "
-                f"{sd.statistic} that prints as {sd.published} (GRIMMER)"
-            )
-            yield Fault(sd.path, message, clash=True)
-
-
-def _order_clashes(members: Sequence[Item]) -> Iterator[Fault]:
-    """Quantiles that are not in order."""
-    at = {"min": 0.0, "median": 0.5, "max": 1.0}
-    ordered = sorted(
-        (item for item in members if item.statistic in {*at, "quantile"}),
-        key=lambda item: at.get(item.statistic, item.argument),
-    )
-    for lower, upper in zip(ordered, ordered[1:], strict=False):
-        gap = lower.published.interval[0] - upper.published.interval[1]
-        if gap > 1e-9:
-            message = (
-                f"{upper.label} is {upper.published}, below {lower.label}, which is "
-                f"{lower.published} (off by {gap:g})"
-            )
-            yield Fault(upper.path, message, clash=True)

@@ -348,7 +348,7 @@ def published(data, digits):
         )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(4, 60), st.integers(0, 2**32), st.integers(0, 2), st.sampled_from([3, 20]))
 def test_figures_of_real_data_never_contradict_each_other(
     tmp_path_factory, records, seed, digits, most

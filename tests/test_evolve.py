@@ -40,10 +40,10 @@ def test_losses_never_rise_and_the_log_tells_of_every_generation():
     strategy = Exact.of(problem, "uniform", 1)
     seen = []
     state, reason = evolve(
-        strategy.toolbox(), 1, POPULATION, Limits(7), lambda s: seen.append(s.generation)
+        strategy.toolbox(), 1, POPULATION, Limits(14), lambda s: seen.append(s.generation)
     )
     assert reason == "generation limit"
-    assert seen == list(range(8)) == state.log.select("generation")
+    assert seen == list(range(15)) == state.log.select("generation")
     best = state.log.select("best")
     assert all(later < earlier for earlier, later in zip(best, best[1:], strict=False))
     assert best[-1] < best[0] / 20

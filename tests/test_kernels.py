@@ -65,7 +65,9 @@ def test_sums_within_groups_leave_out_what_is_not_counted():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     change = RNG.normal(size=(3, 2, 4))
     spread = both(sums.spread_groups, group, features, change)
-    by_record = np.einsum("ik,ikf->if", features, np.where(group[:, None, None] >= 0, change[group], 0))
+    by_record = np.einsum(
+        "ik,ikf->if", features, np.where(group[:, None, None] >= 0, change[group], 0)
+    )
     np.testing.assert_allclose(spread, by_record, rtol=1e-12, atol=1e-12)
 
 

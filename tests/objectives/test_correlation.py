@@ -45,6 +45,7 @@ WAYS = {
     "full": pasted("           Age    Body mass  Cost\nAge        1.00   0.83      −0.92\nBody mass  0.83   1.00      −0.78\nCost      −0.92  −0.78       1.00\n"),
     "numbered": pasted("              1      2      3\n1. Age        —\n2. Body mass  .83    —\n3. Cost       -.92   -.78   —\n"),
     "Stata": pasted("             |        A        B        C\n-------------+---------------------------\n           A |   1.00\n           B |   0.83     1.00\n           C |  -0.92    -0.78     1.00\n"),
+    "SPSS": pasted("                          Age     Body mass  Cost\nAge        Pearson Correlation     1     .83  -.92\n           N                       8       8     7\nBody mass  Pearson Correlation   .83       1  -.78\n           N                       8       8     7\nCost       Pearson Correlation  -.92    -.78     1\n           N                       7       7     7\n"),
     "Markdown": pasted("| | A | B |\n|-|-|-|\n| B | 0.83 | |\n| C | -0.92 | -0.78 |\n"),
 }  # fmt: skip
 

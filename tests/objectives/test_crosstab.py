@@ -308,6 +308,7 @@ FAULTS = {
     "cell": (pasted(TABLE.replace("2     0", "2   0.5")), "12 outputs[0].table[1]: 0.5 is not a number of records; counts are whole and not negative"),
     "cell that is none": (pasted(TABLE.replace("2     0", "2    1x")), "12 outputs[0].table[1]: '1x' is not a figure; write one number per cell (thousands as 1,234) or .. for none"),
     "two numbers": (pasted("\n" + TABLE.replace("1      2     0", "1 (33) 2     0")), "13 outputs[0].table[2]: '1 33' holds 2 numbers; say under shows what they are"),
+    "of what": (pasted("\tNorth\t%\tSouth\t%\tWest\t%\nMale\t1\t33\t2\t67\t0\t0\n"), "11 outputs[0].table[0]: '%' may be of a row, a column or all; list row_percentages, column_percentages or percentages under shows"),
     "twice": (pasted(TABLE + "Female      2      1     3\n"), "14 outputs[0].table[3]: 2, w is 3 here, but 2 before; keep one of them"),
     "sum of a table": (pasted(TABLE.replace("0\n", "9\n")), "12 outputs[0].table[1]: 9 is more than all 8 records") ,
     "sum of two lines": (pasted(TABLE.replace("0\n", "1\n")), "10 outputs[0].table: the cells sum to 9, but records is 8 (1 too many)"),

@@ -92,6 +92,7 @@ WAYS = {
     "±": pasted("Sex     n  Mean ± SD\nMale    3  30.33 ± 10.5\nFemale  4  45.00 ± 12.2\nTotal   7  38.71 ± 13.2\n", BY_SEX),
     "sideways": pasted("       Male  Female  Total\nN         3       4      7\nMean  30.33   45.00  38.71\nSD     10.5    12.2   13.2\n", BY_SEX),
     "table 1": pasted("      Male          Female        Total\nAge   30.33 (10.5)  45.00 (12.2)  38.71 (13.2)\n", BY_SEX + "n: [3, 4, 7]\nshows: [mean, sd]\n"),
+    "sizes": pasted("|  | Male (n=3) | Female (N = 4) | All |\n|-|-|-|-|\n| Age | 30.33 ± 10.5 | 45.00 ± 12.2 | 38.71 ± 13.2 |\n", BY_SEX + "n: [3, 4, 7]\nshows: [mean, sd]\n"),
     "headings": pasted("         n  mean     sd\nSex\n  Male   3  30.33  10.5\n  Female 4  45.00  12.2\nTotal    7  38.71  13.2\n", AGE + "each: [SEX, AREA]\n"),
 }  # fmt: skip
 
@@ -130,6 +131,32 @@ def test_several_quantities_and_crossed_groups(tmp_path: Path) -> None:
     ]
     text = "\n".join(lines).replace(" ", "\t") + "\n"
     assert figures(spec_of(tmp_path, pasted(text, shape))) == figures(spec)
+
+
+def test_quartiles_and_ranges_are_two_numbers(tmp_path: Path) -> None:
+    text = "Sex     Median [IQR]       Mean (range)\nMale    30.0 [25.0, 35.5]  30.3 (20-41)\n"
+    spec = spec_of(tmp_path, pasted(text, BY_SEX + "n: [3, 4]\n"))
+    values = dict(zip(figures(spec), recomputed(spec, DATA), strict=True))
+    assert values.pop("mean of AGE, SEX=1") == pytest.approx(91 / 3)
+    assert values == {
+        "n of AGE, SEX=1": 3,
+        "n of AGE, SEX=2": 4,
+        "median of AGE, SEX=1": 30,
+        "25 % quantile of AGE, SEX=1": 25,
+        "75 % quantile of AGE, SEX=1": 35.5,
+        "min of AGE, SEX=1": 20,
+        "max of AGE, SEX=1": 41,
+    }
+    assert all(f.printed.prints(values[f.label]) for f in spec.figures[0] if f.label in values)
+
+
+def test_total_leaves_out_records_without_a_group(tmp_path: Path) -> None:
+    variables = VARIABLES.replace("2: Female}", "2: Female}, missing: true")
+    data = DATA.assign(SEX=pd.array([1, 1, 1, 1, 2, 2, 2, None], dtype="Int64"))
+    by = load(write(tmp_path, variables, BY_SEX + "n: {total: 6}", 8))
+    each = load(write(tmp_path, variables, AGE + "each: SEX\nn: {total: 7}", 8))
+    assert recomputed(by, data) == [6]
+    assert recomputed(each, data) == [7]
 
 
 def test_pandas_describe(tmp_path: Path) -> None:
