@@ -118,8 +118,8 @@ def main() -> None:
         "Every cell of all tables of random data must be met at once. Latent classes: 5 classes, "
         "the shares of levels in each drawn from a Dirichlet distribution (1). Chain: each "
         "variable depends on the one before, Dirichlet (2); strict chain: Dirichlet (0.7), "
-        f"nearly determined. Seconds of the search in a warm process, two workers, ended at {LIMIT} s "
-        "if need be.",
+        "nearly determined. Seconds of the search in a warm process, two workers, ended at "
+        f"{LIMIT} s if need be.",
         table(rows),
     )
 

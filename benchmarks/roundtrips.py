@@ -12,7 +12,7 @@ from report import parser, table, write
 from truths import KINDS, draw
 
 import evosynth
-from evosynth.verify import verify
+from evosynth.proof import verify
 
 WORKERS = 2
 

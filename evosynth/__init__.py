@@ -9,9 +9,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from evosynth.errors import DataError, EvosynthError, FolderError, SpecError
+    from evosynth.proof import read_data, verify
     from evosynth.spec import Spec, load
     from evosynth.synthesis import Progress, Result, synthesize
-    from evosynth.verify import read_data, verify
 
 _HOME = {
     "DataError": "errors",
@@ -23,8 +23,8 @@ _HOME = {
     "Progress": "synthesis",
     "Result": "synthesis",
     "synthesize": "synthesis",
-    "read_data": "verify",
-    "verify": "verify",
+    "read_data": "proof",
+    "verify": "proof",
 }
 
 __all__ = [

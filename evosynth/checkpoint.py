@@ -65,7 +65,13 @@ def load(folder: Path, spec: Spec, seed: int, strategy: str) -> Evolution:
     for row in about["log"]:
         log.record(**row)
     return Evolution(
-        everyone[:-1], everyone[-1], distance, about["generation"], about["stalled"], about["idle"], log
+        everyone[:-1],
+        everyone[-1],
+        distance,
+        about["generation"],
+        about["stalled"],
+        about["idle"],
+        log,
     )
 
 

@@ -58,7 +58,7 @@ class Classic:
             drawn = [rng.choice(len(share), _EXPECTED, p=share) for share in margins]
             cells = problem.cells(np.stack(drawn, axis=1).astype(problem.schema.dtype))
             found = np.bincount(cells.ravel(), minlength=len(problem.low))
-            settle(problem, found * (problem.schema.records / _EXPECTED), rng)
+            settle(problem, found.astype(np.float64) * (problem.schema.records / _EXPECTED), rng)
         return cls(problem, Records(problem), plans, weights, margins)
 
     def toolbox(self) -> base.Toolbox:

@@ -179,8 +179,9 @@ def _run(options: argparse.Namespace) -> int:
     from evosynth.write import readable, ready, summary
 
     folder = Path(options.output)
-    how: dict[str, Any] = {"anyway": True} if options.anyway else {}
-    spec = load(options.spec, **how)
+    spec = load(options.spec, anyway=options.anyway)
+    for line in spec.clashes:
+        note(line)
     ready(folder, options.force or options.resume)
     from evosynth.synthesis import synthesize
 
@@ -211,10 +212,10 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
+    from evosynth.proof import read_data, verify
     from evosynth.spec import load
-    from evosynth.verify import read_data, verify
 
-    spec = load(options.spec)
+    spec = load(options.spec, anyway=True)
     data = read_data(options.data, spec.schema)
     found = verify(spec, data)
     if options.json:

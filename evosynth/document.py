@@ -103,6 +103,7 @@ def _too_deep(text: str) -> bool:
 
 
 _REMEDIES = {
+    "did not find expected key": "; after `table:` write |2 where the first line is indented more",
     "mapping values are not allowed": "; put a text that holds ': ' in quotes",
     "',' or '}'": "; inside { } put a name that holds [ or ] in quotes",
 }

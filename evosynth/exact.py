@@ -43,6 +43,7 @@ _HEAT = 0.02
 _CROSSED = 0.3
 _ROUNDS = 6
 _POLISHED = 4
+_CURVED_NEAR = 0.5
 _NEAR = 1e-3
 """Squared statistical distance per figure below which polishing is worth trying."""
 
@@ -180,7 +181,7 @@ class Exact:
             distance = float(candidate.residual @ candidate.residual)
             if not self.problem.size:
                 break
-            near = self.problem.curved or distance <= _NEAR * len(candidate.residual)
+            near = distance <= (_CURVED_NEAR if self.problem.curved else _NEAR) * self.problem.size
             if wrong or not near:
                 continue
             found = self.candidate(polish(self.space, candidate.payload, rng, _ROUNDS, self.stop))

@@ -49,7 +49,7 @@ def _sums(
 
 
 def common(one: Grid, two: Grid) -> Grid:
-    """The finest table that is coarser than both."""
+    """Return the finest table that is coarser than both."""
     columns, groups = [], []
     for column, group in zip(one.columns, one.groups, strict=True):
         if column not in two.columns:

@@ -28,7 +28,7 @@ class Sample:
     @property
     def total(self) -> Values:
         """Sum of the values."""
-        return self.sums[:, 1] + self.n * self.about
+        return np.asarray(self.sums[:, 1] + self.n * self.about)
 
     @property
     def mean(self) -> Values:
@@ -38,12 +38,12 @@ class Sample:
     @property
     def squares(self) -> Values:
         """Sum of squared deviations from the mean."""
-        return self.sums[:, 2] - self.sums[:, 1] ** 2 / self.n
+        return np.asarray(self.sums[:, 2] - self.sums[:, 1] ** 2 / self.n)
 
     @property
     def variance(self) -> Values:
         """Sample variance (n - 1)."""
-        return self.squares / (self.n - 1)
+        return np.asarray(self.squares / (self.n - 1))
 
     @property
     def sd(self) -> Values:
@@ -61,7 +61,7 @@ class Sample:
         n, m = self.n, self.sums[:, 1] / self.n
         second = self.squares / n
         third = self.sums[:, 3] / n - 3 * m * self.sums[:, 2] / n + 2 * m**3
-        return np.sqrt(n * (n - 1)) / (n - 2) * third / second**1.5
+        return np.asarray(np.sqrt(n * (n - 1)) / (n - 2) * third / second**1.5)
 
     @property
     def kurtosis(self) -> Values:
@@ -74,7 +74,7 @@ class Sample:
             + 6 * m**2 * self.sums[:, 2] / n
             - 3 * m**4
         )
-        return (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (fourth / second**2 - 3) + 6)
+        return np.asarray((n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (fourth / second**2 - 3) + 6))
 
 
 POWERS = {

@@ -59,7 +59,8 @@ def polish(
     stalled = 0
     for attempt in range(rounds * (_TURNS if divided else 1)):
         before = least
-        for found in _landings(space, lambda: best, divided, few and stalled > 1, attempt, rng):
+        here = best
+        for found in _landings(space, here, divided, few and stalled > 1, attempt, rng):
             loss = _loss(space, found)
             if loss < least:
                 best, least = found, loss
@@ -73,7 +74,7 @@ def polish(
 
 def _landings(
     space: Space,
-    best: Callable[[], Payload],
+    best: Payload,
     divided: list[int],
     stalled: bool,
     attempt: int,
@@ -81,12 +82,17 @@ def _landings(
 ) -> Iterator[Payload]:
     """Candidates that may be better than the best: three ways to land, in turn."""
     if stalled and attempt % 2:
-        yield _descend(space, _kicked(space, best(), attempt, rng), rng)
+        yield _descend(space, _kicked(space, best, attempt, rng), rng)
     elif divided and (attempt % _TURNS or space.problem.size > _JOINT):
+        least = _loss(space, best)
         for column in rng.permutation(divided):
-            yield _by_variable(space, best(), int(column), attempt, rng)
+            found = _by_variable(space, best, int(column), attempt, rng)
+            loss = _loss(space, found)
+            if loss < least:
+                best, least = found, loss
+                yield found
     else:
-        yield from _joint(space, best(), attempt, rng)
+        yield from _joint(space, best, attempt, rng)
 
 
 def _loss(space: Space, payload: Payload) -> float:
@@ -136,7 +142,7 @@ def _swaps(moves: Moves) -> NDArray[np.bool_]:
 
 
 def _parts(effects: FloatArray, touched: NDArray[np.bool_]) -> IntArray:
-    """Number figures so that those that some move changes together share a number; else -1."""
+    """Give figures that some move changes together the same number; -1 to those not touched."""
     part = np.where(touched, np.arange(effects.shape[1]), -1)
     patterns = np.unique(effects != 0.0, axis=0)
     changed = True
@@ -194,7 +200,7 @@ def _kicked(space: Space, payload: Payload, attempt: int, rng: np.random.Generat
 
 
 def _neutral(space: Space, payload: Payload, moves: Moves) -> Moves:
-    """Moves that leave every table alone, each by itself."""
+    """Keep the moves that leave every table alone, each by itself."""
     stock = space.stock(payload)
     kept = neutral_moves(moves.slot_from, moves.row_from, moves.row_to, moves.cells, stock)
     return moves.subset(kept)

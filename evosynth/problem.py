@@ -72,8 +72,10 @@ class Problem:
                     low.append(table.low.copy())
                     high.append(table.high.copy())
                 else:
-                    low[number] = np.maximum(low[number], table.low)
-                    high[number] = np.minimum(high[number], table.high)
+                    least = np.maximum(low[number], table.low)
+                    most = np.minimum(high[number], table.high)
+                    sound = least <= most  # of contradictory figures the first is met
+                    low[number][sound], high[number][sound] = least[sound], most[sound]
                 numbers.append(number)
             table_of.append(tuple(numbers))
         if any(plan.shares for plan in plans):

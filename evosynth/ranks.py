@@ -249,7 +249,7 @@ def _follow(grid: FloatArray, values: FloatArray, up_to: FloatArray, q: float) -
     """
     first, second, along = _order_real(q, float(up_to[-1]))
     below = _rank(values, up_to, first - 1) if first > 0 else -np.inf
-    lower, upper = _rank(values, up_to, first), _rank(values, up_to, second)
+    upper = _rank(values, up_to, second)
     above = _rank(values, up_to, second + 1) if second + 1 < up_to[-1] - 0.5 else np.inf
     part = (1 - along) if second > first else 1.0
     low = max(below, float(np.nanmin(grid)))

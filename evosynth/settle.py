@@ -188,9 +188,9 @@ def _agree(
         kept, fewest = effects.match(kept, fewest, movable, rng)
     agreed = _sizes(sizes, cells, options, best if np.isfinite(nearest) else kept)
     if 0 < nearest < np.inf and len(movable) > 1:
-        some = [cells[i] for i in movable]
+        open_cells = [cells[i] for i in movable]
         agreed = _wander(
-            problem, table, agreed, some, bounds, shares, judges, effects, nearest, rng
+            problem, table, agreed, open_cells, bounds, shares, judges, effects, nearest, rng
         )
     return agreed, fewest
 
@@ -343,8 +343,8 @@ class _Effects:
             for at, size in enumerate(options[i]):
                 found = [(table, cell, size, size)]
                 for share in shares[first + cell]:
-                    ends = share.bounds(size)
-                    for flat, least, most in zip(share.cells.tolist(), *ends, strict=True):
+                    lows, highs = share.bounds(size)
+                    for flat, least, most in zip(share.cells.tolist(), lows, highs, strict=True):
                         home = problem.table(flat)
                         found.append((home, flat - int(problem.first_cell[home]), least, most))
                 for fine, begin, part in parts:
@@ -363,7 +363,7 @@ class _Effects:
         return np.asarray(over.sum(axis=-1))
 
     def contradiction(self, bounds: list[tuple[IntArray, IntArray]]) -> float:
-        """Records by which the bounds of the tables contradict the coarser ones."""
+        """Count the records by which the bounds of the tables contradict the coarser ones."""
         sums = np.zeros((2, len(self.low)))
         for fine, begin, part in self.parts:
             for end in range(2):
@@ -372,7 +372,7 @@ class _Effects:
         return float(self._wrong(sums))
 
     def wrong(self, chosen: list[int]) -> float:
-        """Records by which the chosen sizes contradict the tables."""
+        """Count the records by which the chosen sizes contradict the tables."""
         total = self.base + sum(adds[at] for adds, at in zip(self.adds, chosen, strict=True))
         return float(self._wrong(total))
 

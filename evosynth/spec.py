@@ -275,8 +275,11 @@ def _variable(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | 
         blank,
         decimals,
     )
-    if labels is not None and MISSING in found.texts[: found.valid]:
-        faults.append(Fault((*path, "categories", MISSING), "this word stands for a missing value"))
+    reserved = {MISSING, "total", "valid"} & set(found.texts[: found.valid])
+    for word in sorted(reserved):
+        message = "this word has a meaning of its own in tables; choose another code"
+        faults.append(Fault((*path, "categories", word), message))
+    if reserved:
         return None
     share = _proportions(spec.proportions, found, (*path, "proportions"), faults)
     return replace(found, proportions=share)
@@ -290,7 +293,7 @@ def _grid(number: NumberSpec | None) -> tuple[int, int]:
 
 
 def _finer_fault(number: NumberSpec | None) -> str:
-    """What is wrong with bounds that are no values of the variable, if anything."""
+    """Say what is wrong with bounds that are no values of the variable, if anything."""
     if number is not None:
         for end in (number.min, number.max):
             if end.decimals > number.decimals:
@@ -299,7 +302,7 @@ def _finer_fault(number: NumberSpec | None) -> str:
 
 
 def _range_fault(low: int, high: int, decimals: int) -> str:
-    """What is wrong with the bounds of a quantity, if anything."""
+    """Say what is wrong with the bounds of a quantity, if anything."""
     if low > high:
         unit = 10**decimals
         one, two = (f"{v / unit:.{decimals}f}" for v in (low, high))
@@ -333,6 +336,8 @@ def _with_missing(
     dtype = (
         object if values.dtype == object else np.float64 if values.dtype.kind == "f" else np.int64
     )
+    if dtype is object:
+        more = np.array(codes, dtype=object)
     return np.concatenate([values.astype(dtype), more.astype(dtype)]), []
 
 

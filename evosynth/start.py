@@ -328,7 +328,7 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
         ridge = (_RIDGE if problem.curved or problem.shares else _SMALL_RIDGE) * np.diag(
             np.diag(tied) + np.diag(tied).mean()
         )
-        tilt = tilt_rows(*shape, np.linalg.solve(tied + ridge, gaps) @ ties)
+        tilt = tilt_rows(*shape, np.linalg.lstsq(tied + ridge, gaps, rcond=1e-12)[0] @ ties)
         _tilt(weights, tilt, problem.schema.records)
     weights[:] = best
 

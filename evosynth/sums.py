@@ -71,7 +71,7 @@ class Sums(Smooth):
 
     @abstractmethod
     def features(self, codes: Codes) -> FloatArray:
-        """What is summed, shape (records, features)."""
+        """Return what is summed, shape (records, features)."""
 
     @abstractmethod
     def evaluate(self, totals: Totals) -> Totals:
@@ -96,7 +96,7 @@ class Sums(Smooth):
         return np.asarray(self.groups[self.classes.grid.cells(codes)])
 
     def totals(self, codes: Codes, counts: FloatArray) -> FloatArray:
-        """Sums over a dataset."""
+        """Sum over a dataset."""
         return sum_groups(self.group_of(codes), self.features(codes), counts, self.n_groups)
 
     def expand(self, codes: Codes, counts: FloatArray) -> SumsExpansion:

@@ -71,7 +71,7 @@ class Result:
 
         After `save`, the values are those recomputed from the written file.
         """
-        from evosynth.verify import verify
+        from evosynth.proof import verify
 
         return verify(self.spec, self.data)
 

@@ -20,8 +20,8 @@ import pyarrow.parquet
 from evosynth import __version__, checkpoint
 from evosynth.codebook import NOTICE, codebook, contradictions
 from evosynth.errors import FolderError
+from evosynth.proof import read_data, verify
 from evosynth.schema import Schema
-from evosynth.verify import read_data, verify
 
 if TYPE_CHECKING:
     import pandas as pd

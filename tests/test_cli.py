@@ -15,7 +15,6 @@ import pytest
 from cases import FOUNDING, SMALL
 
 from evosynth import cli, synthesis, write
-from evosynth.errors import SpecError
 from evosynth.spec import load
 
 
@@ -135,17 +134,21 @@ def test_verify_tells_that_records_are_missing_or_too_many(tmp_path, capsys):
         assert shown.err == line
 
 
-def test_run_anyway_is_asked_of_the_spec(spec, tmp_path, monkeypatch):
-    asked = []
-
-    def load(path, **how):
-        asked.append(how)
-        raise SpecError(path, [])
-
-    monkeypatch.setattr("evosynth.spec.load", load)
-    for more in ([], ["--anyway"]):
-        assert cli.main(["run", str(spec), "-o", str(tmp_path / "out"), *more]) == 2
-    assert asked == [{}, {"anyway": True}]
+def test_run_anyway_bears_figures_that_contradict_each_other(tmp_path, capfd):
+    spec = tmp_path / "clash.yaml"
+    spec.write_text(
+        "records: 100\nvariables: {A: {categories: {1: a, 2: b}}}\noutputs:\n"
+        "  - {kind: frequencies, of: A, counts: {1: 40, 2: 60}}\n"
+        "  - {kind: frequencies, of: A, counts: {1: 43, 2: 57}}\n"
+    )
+    out = tmp_path / "out"
+    assert cli.main(["run", str(spec), "-o", str(out)]) == 2
+    assert not out.exists()
+    assert cli.main(["run", str(spec), "-o", str(out), "--anyway", "--generations", "1"]) == 1
+    said = capfd.readouterr()
+    assert "off by 3" in said.err
+    assert "2 of 4 published figures" in said.out
+    assert cli.main(["verify", str(spec), str(out / "data.csv")]) == 1
 
 
 def test_quiet_and_json(spec, tmp_path):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import evosynth
 from evosynth.errors import SpecError
-from evosynth.verify import verify
+from evosynth.proof import verify
 
 SPEC = """\
 records: {records}

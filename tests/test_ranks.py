@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evosynth import ranks
 from evosynth.classes import any_level, classify
-from evosynth.printed import Printed
+from evosynth.printed import Printed, Within
 from evosynth.schema import Schema, Variable
 
 
@@ -176,6 +176,25 @@ def test_an_expansion_is_true_where_it_was_made_and_follows_the_middle_records(n
     outside = codes.copy()
     outside[:, 0] = 1
     assert (expansion.influence(outside) == 0).all()
+
+
+@pytest.mark.parametrize("text", ["<0.25", "<=0.2", ">0.3", ">=0.15"])
+def test_a_bound_on_a_quantile_is_kept_at_no_distance_and_missed_at_some(text):
+    published, seen = Within.parse(text), set()
+    groups = {"G": np.array([0, -1]), "X": any_level(SCHEMA["X"])}
+    quantile = ranks.GroupQuantile(
+        classify(SCHEMA, groups), 1, SCHEMA["X"], PARTS["median"], published
+    )
+    for levels in combinations_with_replacement(range(6), 4):
+        codes = np.array([(0, level) for level in levels], dtype=np.uint8)
+        value = np.median(SCHEMA["X"].quantities[list(levels)])
+        if abs(value - published.high) < 1e-9 or abs(value - published.low) < 1e-9:
+            continue  # an end itself is hard to tell in sums
+        (off,) = quantile.refit(codes, np.ones(4))
+        assert (abs(off) < 1) == published.prints(value)
+        assert np.isfinite(quantile.expand(codes, np.ones(4)).influence(codes)).all()
+        seen.add(published.prints(value))
+    assert len(seen) == 2
 
 
 def test_a_summary_of_a_small_group_uses_them(tmp_path):

@@ -12,7 +12,7 @@ from cases import small
 
 import evosynth
 from evosynth.errors import DataError, SpecError
-from evosynth.verify import read_data, verify
+from evosynth.proof import read_data, verify
 
 SPEC = """\
 title: Values that are missing

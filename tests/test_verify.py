@@ -9,7 +9,7 @@ from cases import FOUNDING, small
 
 import evosynth
 from evosynth.errors import DataError
-from evosynth.verify import group, read_data, verify
+from evosynth.proof import group, read_data, verify
 
 TEXT = """\
 records: 6
