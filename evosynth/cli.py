@@ -19,6 +19,7 @@ from evosynth.interrupt import Interrupt, interruptible
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evosynth.schema import Variable
     from evosynth.spec import Spec
 
 EXACT, MISSED, BAD, INTERRUPTED = 0, 1, 2, 130
@@ -148,13 +149,21 @@ def _check(options: argparse.Namespace) -> int:
     return EXACT
 
 
+def _values(variable: Variable) -> str:
+    """Say what values a variable has."""
+    last = variable.texts[variable.valid - 1]
+    kind = "number" if variable.decimals else "integer"
+    found = f"{kind} {variable.texts[0]} to {last}"
+    if variable.categorical:
+        found = f"{variable.valid} categories"
+    return f"{found}, or missing" if variable.missing else found
+
+
 def _declared(spec: Spec) -> dict[str, Any]:
     variables = [
         {
             "name": variable.name,
-            "values": f"{variable.size} categories"
-            if variable.categorical
-            else f"integer {variable.values[0]} to {variable.values[-1]}",
+            "values": _values(variable),
             "label": variable.label,
         }
         for variable in spec.schema.variables

@@ -102,7 +102,8 @@ class Exact:
     def draw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate from the start distribution, or place its records table by table."""
         if not self.dense:
-            return self.candidate(self.source.draw(rng))
+            drawn = self.candidate(self.source.draw(rng))
+            return self.mutate(drawn, rng, 0, 0) if self.problem.curved else drawn
         problem = self.problem
         slices = [problem.slice(int(table)) for table in problem.binding]
         return self.candidate(
@@ -176,13 +177,14 @@ class Exact:
     def finish(self, population: list[Candidate], rng: np.random.Generator) -> Candidate:
         """Polish the best few whose tables are exact and whose figures are near."""
         best, rank = population[0], self.rank(population[0], self.appraise(population[0]))
-        for candidate in population[:_POLISHED]:
+        for place, candidate in enumerate(population[:_POLISHED]):
             wrong = violation(candidate.cells, self.problem.low, self.problem.high)
             distance = float(candidate.residual @ candidate.residual)
             if not self.problem.size:
                 break
             near = distance <= (_CURVED_NEAR if self.problem.curved else _NEAR) * self.problem.size
-            if wrong or not near:
+            # Curved figures are polished from afar, too, but then only in the best candidate.
+            if wrong or not (near or (self.problem.curved and place == 0)):
                 continue
             found = self.candidate(polish(self.space, candidate.payload, rng, _ROUNDS, self.stop))
             reached = self.rank(found, self.appraise(found))

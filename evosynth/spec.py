@@ -277,7 +277,9 @@ def _variable(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | 
     )
     reserved = {MISSING, "total", "valid"} & set(found.texts[: found.valid])
     for word in sorted(reserved):
-        message = "this word has a meaning of its own in tables; choose another code"
+        message = "this word stands for a missing value"
+        if word != MISSING:
+            message = "this word has a meaning of its own in tables; choose another code"
         faults.append(Fault((*path, "categories", word), message))
     if reserved:
         return None
