@@ -23,6 +23,7 @@ from evosynth.start import Source, prepare
 POPULATION = 24
 _LEAST_POPULATION = 4
 _CURVED_POPULATION = 8
+_CURVED_WEIGHT = 8.0
 _DENSE_POPULATION = 2
 _DENSE_TABLES = 6
 _DENSE_CELLS = 150
@@ -83,6 +84,11 @@ class Exact:
         fitted = not dense or bool(problem.size or problem.shares)
         source = prepare(space, start, fitted, np.random.default_rng((seed, _STREAM)))
         return cls(problem, space, source, dense, stop)
+
+    @property
+    def weight(self) -> float:
+        """What a record in a wrong cell costs: more where single records move figures far."""
+        return _CURVED_WEIGHT if self.problem.curved else 1.0
 
     @property
     def population(self) -> int:
@@ -163,6 +169,7 @@ class Exact:
                 self.space.guide(moves, compass, self.source.influence),
                 child.residual,
                 heat * rng.exponential(size=len(moves)),
+                self.weight,
             )
             child.payload = self.space.apply(child.payload, moves, made.astype(np.int64))
             if made.sum() < _WORTHWHILE * size:
@@ -172,19 +179,19 @@ class Exact:
     def evaluate(self, candidate: Candidate) -> tuple[float]:
         """Add the records in the wrong cell and the squared statistical distance."""
         wrong = violation(candidate.cells, self.problem.low, self.problem.high)
-        return (wrong + float(candidate.residual @ candidate.residual),)
+        return (self.weight * wrong + float(candidate.residual @ candidate.residual),)
 
     def finish(self, population: list[Candidate], rng: np.random.Generator) -> Candidate:
         """Polish the best few whose tables are exact and whose figures are near."""
         best, rank = population[0], self.rank(population[0], self.appraise(population[0]))
-        for place, candidate in enumerate(population[:_POLISHED]):
+        for standing, candidate in enumerate(population[:_POLISHED]):
             wrong = violation(candidate.cells, self.problem.low, self.problem.high)
             distance = float(candidate.residual @ candidate.residual)
             if not self.problem.size:
                 break
             near = distance <= (_CURVED_NEAR if self.problem.curved else _NEAR) * self.problem.size
             # Curved figures are polished from afar, too, but then only in the best candidate.
-            if wrong or not (near or (self.problem.curved and place == 0)):
+            if wrong or not (near or (self.problem.curved and standing == 0)):
                 continue
             found = self.candidate(polish(self.space, candidate.payload, rng, _ROUNDS, self.stop))
             reached = self.rank(found, self.appraise(found))

@@ -25,6 +25,8 @@ _STEPS = 30
 _RIDGE = 0.01
 """Part of the curvature added to it: figures that repeat each other leave it singular."""
 _SMALL_RIDGE = 1e-8
+_FILLED = 5
+_MOST_FILLED = 200
 _WIDE_SHARE = 0.2
 """Width of a share from which it is left to the search."""
 _PATIENCE = 6
@@ -177,7 +179,20 @@ def _sample(
         edges = np.cumsum(margins[column])
         levels = np.searchsorted(edges, uniform[:, column] * edges[-1], side="right")
         codes[:, column] = np.minimum(levels, len(edges) - 1)
+    _fill_cells(problem, codes, rng)
     return codes
+
+
+def _fill_cells(problem: Problem, codes: Codes, rng: np.random.Generator) -> None:
+    """Put a few records into every cell that must hold some but was never drawn."""
+    held = np.bincount(problem.cells(codes).ravel(), minlength=len(problem.low))
+    for cell in np.flatnonzero((problem.low > 0) & (held == 0))[:_MOST_FILLED]:
+        table = problem.table(int(cell))
+        grid = problem.grids[table]
+        at = np.unravel_index(int(cell) - int(problem.first_cell[table]), grid.shape)
+        rows = rng.choice(len(codes), _FILLED, replace=False)
+        for column, groups, group in zip(grid.columns, grid.groups, at, strict=True):
+            codes[rows, column] = rng.choice(np.flatnonzero(groups == group), _FILLED)
 
 
 def _models(problem: Problem) -> dict[int, Smooth]:

@@ -130,7 +130,8 @@ class Summary(Counted):
         small = {}
         for key, members in together(items).items():
             size = self._size(*key, members, schema)
-            small[key] = size is not None and size <= _SMALL
+            ranked = sum(item.statistic in {"median", "quantile", "iqr"} for item in members)
+            small[key] = size is not None and size <= _SMALL and ranked > 1
         return [replace(i, small=small[i.variable, i.group]) for i in items]
 
     def _item(self, written: Statistic) -> Item:

@@ -93,10 +93,11 @@ def accept_moves(
     influence: Floats,
     residual: Floats,
     tolerances: Floats,
+    weight: float,
 ) -> Flags:
     """Make each move that does not worsen the loss by more than its tolerance.
 
-    The loss is the tables' violation plus the squared residual. ``stock``, ``counts`` and
+    The loss is ``weight`` × the tables' violation plus the squared residual. ``stock``, ``counts`` and
     ``residual`` are updated in place. Returns which moves were made.
     """
     n_moves = len(slot_from)
@@ -115,7 +116,7 @@ def accept_moves(
         delta[:] = 0.0
         change = 0.0
         for k in range(members):
-            change += _shift(cells, row_from[m, k], row_to[m, k], counts, low, high)
+            change += weight * _shift(cells, row_from[m, k], row_to[m, k], counts, low, high)
             for j in range(n_figures):
                 delta[j] += influence[row_to[m, k], j] - influence[row_from[m, k], j]
         for j in range(n_figures):
