@@ -112,8 +112,8 @@ def move_arrays(rng, n_rows, n_moves):
     return source, target
 
 
-@pytest.mark.parametrize("tolerance", [0.0, np.inf])
-def test_accepted_moves_keep_stock_and_sums_in_step(tolerance):
+@pytest.mark.parametrize(("tolerance", "weight"), [(0.0, 1.0), (0.0, 8.0), (np.inf, 1.0)])
+def test_accepted_moves_keep_stock_and_sums_in_step(tolerance, weight):
     rng = np.random.default_rng(3)
     stock = rng.integers(0, 3, 30).astype(np.int32)
     total = stock.sum()
@@ -125,13 +125,14 @@ def test_accepted_moves_keep_stock_and_sums_in_step(tolerance):
     source, target = move_arrays(rng, 30, 200)
 
     def loss():
-        return cells.violation(counts, low, high) + residual @ residual
+        return weight * cells.violation(counts, low, high) + residual @ residual
 
     before = loss()
     made = both(
         moves.accept_moves,
         *(stock, source, target, source, target, index, counts, low, high, influence, residual),
         np.full(200, tolerance),
+        weight,
     )
     assert made.any()
     assert stock.min() >= 0

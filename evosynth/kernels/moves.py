@@ -97,8 +97,8 @@ def accept_moves(
 ) -> Flags:
     """Make each move that does not worsen the loss by more than its tolerance.
 
-    The loss is ``weight`` × the tables' violation plus the squared residual. ``stock``, ``counts`` and
-    ``residual`` are updated in place. Returns which moves were made.
+    The loss is ``weight`` × the tables' violation plus the squared residual. ``stock``,
+    ``counts`` and ``residual`` are updated in place. Returns which moves were made.
     """
     n_moves = len(slot_from)
     n_figures = len(residual)
