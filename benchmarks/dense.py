@@ -12,7 +12,7 @@ from report import parser, table, write
 
 import evosynth
 
-LIMIT = 60
+LIMIT = 20
 """Seconds after which a search is ended."""
 SEVEN = (4, 6, 8, 9, 7, 10, 5)
 TWENTY = (2, 3, 4, 5, 2, 3, 4, 6, 2, 3, 5, 4, 2, 3, 4, 7, 2, 3, 4, 5)
@@ -23,8 +23,8 @@ CASES = [
     ("chain", SEVEN, 2, 1_000, 10),
     ("latent classes", SEVEN, 2, 10_000, 5),
     ("latent classes", SEVEN, 2, 100_000, 3),
-    ("latent classes", SEVEN, 2, 1_000_000, 3),
-    ("chain", SEVEN, 2, 1_000_000, 3),
+    ("latent classes", SEVEN, 2, 1_000_000, 2),
+    ("chain", SEVEN, 2, 1_000_000, 1),
     ("strict chain", SEVEN, 2, 1_000, 3),
     ("latent classes", SEVEN, 2, 200, 1),
     ("latent classes", SEVEN, 2, 150, 1),

@@ -19,7 +19,7 @@ from evosynth.problem import FlatShare, Problem
 from evosynth.schema import Codes, FloatArray, IntArray
 
 _TRIES = 40
-_RESTARTS = 8
+_RESTARTS = 3
 _MATCHES = 2
 _MATCHED = 20_000
 _TOLD = 6
