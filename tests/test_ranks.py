@@ -210,9 +210,10 @@ outputs:
     n: {a: 10, b: 20}
     median: {a: 21.5, b: 30}
 """
-    spec = small(tmp_path, text)
+    assert small(tmp_path, text).plans[0].smooth == ()  # a lone median leaves room enough
+    spec = small(tmp_path, text + "    quantiles: {25: {a: 15, b: 20}}\n")
     blocks = spec.plans[0].smooth
-    assert [type(block) for block in blocks] == [ranks.GroupQuantile] * 2
+    assert [type(block) for block in blocks] == [ranks.GroupQuantile] * 4
     rng = np.random.default_rng(0)
     codes = np.stack([np.repeat([0, 1], [10, 20]), rng.integers(0, 51, 30)], axis=1)
     codes = codes.astype(np.uint8)
