@@ -19,10 +19,10 @@ from evosynth.kernels.cells import count_cells
 from evosynth.objective import Plan
 from evosynth.problem import Problem
 from evosynth.records import Records
+from evosynth.sampling import univariate
 from evosynth.schema import FloatArray
 from evosynth.settle import settle
 from evosynth.space import Payload
-from evosynth.start import univariate
 
 POPULATION = 24
 GENERATIONS = 2000

@@ -214,7 +214,8 @@ def _run(options: argparse.Namespace) -> int:
     else:
         _report(result.verification, options.quiet)
         if not result.exact:
-            say(f"The search stopped: {result.reason}. --resume goes on from there.")
+            more = "" if result.stopped != result.reason else " --resume goes on from there."
+            say(f"The search stopped: {result.stopped}.{more}")
         if not options.quiet:
             say(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
     return EXACT if result.exact else MISSED

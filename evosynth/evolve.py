@@ -28,6 +28,8 @@ _STREAM = 1
 """Marks the random numbers of the loop; a last part other than 0 keeps streams apart."""
 
 
+EVERY_FIGURE = "every figure is exact"
+"""Why a search stops that has nothing left to do."""
 _FIRST = 2
 """Candidates drawn before others: tables alone are often exact at once."""
 _PATIENCE = 60
@@ -130,7 +132,7 @@ def evolve(
         while True:
             stop = watch(state)
             if state.exact.all():
-                return state, "every figure is exact"
+                return state, EVERY_FIGURE
             if stop:
                 return state, "interrupted"
             if state.generation >= last:

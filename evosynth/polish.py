@@ -59,9 +59,9 @@ def polish(
     stalled = 0
     for attempt in range(rounds * (_TURNS if divided else 1)):
         before = least
-        here = best
-        for found in _landings(space, here, divided, few and stalled > 1, attempt, rng):
-            loss = _loss(space, found)
+        for found, loss in _landings(
+            space, best, least, divided, few and stalled > 1, attempt, rng
+        ):
             if loss < least:
                 best, least = found, loss
             if least == 0.0 or stop():
@@ -75,24 +75,25 @@ def polish(
 def _landings(
     space: Space,
     best: Payload,
+    least: float,
     divided: list[int],
     stalled: bool,
     attempt: int,
     rng: np.random.Generator,
-) -> Iterator[Payload]:
-    """Candidates that may be better than the best: three ways to land, in turn."""
+) -> Iterator[tuple[Payload, float]]:
+    """Candidates that may be better than the best, with their losses: three ways, in turn."""
     if stalled and attempt % 2:
         yield _descend(space, _kicked(space, best, attempt, rng), rng)
     elif divided and (attempt % _TURNS or space.problem.size > _JOINT):
-        least = _loss(space, best)
         for column in rng.permutation(divided):
             found = _by_variable(space, best, int(column), attempt, rng)
-            loss = _loss(space, found)
+            loss = least if found is best else _loss(space, found)
             if loss < least:
                 best, least = found, loss
-                yield found
+            yield found, loss
     else:
-        yield from _joint(space, best, attempt, rng)
+        for found in _joint(space, best, attempt, rng):
+            yield found, _loss(space, found)
 
 
 def _loss(space: Space, payload: Payload) -> float:
@@ -155,7 +156,7 @@ def _parts(effects: FloatArray, touched: NDArray[np.bool_]) -> IntArray:
     return np.unique(part, return_inverse=True)[1] - int((part < 0).any())
 
 
-def _descend(space: Space, payload: Payload, rng: np.random.Generator) -> Payload:
+def _descend(space: Space, payload: Payload, rng: np.random.Generator) -> tuple[Payload, float]:
     """Make the best pair of moves out of many, again and again, while that helps."""
     least = _loss(space, payload)
     for _ in range(_STEPS):
@@ -179,14 +180,14 @@ def _descend(space: Space, payload: Payload, rng: np.random.Generator) -> Payloa
         if loss >= least:
             break
         payload, least = found, loss
-    return payload
+    return payload, least
 
 
 def _kicked(space: Space, payload: Payload, attempt: int, rng: np.random.Generator) -> Payload:
     """Make a few moves at random, to leave what no pair of moves improves."""
-    moves = _neutral(space, payload, space.propose(payload, 200, rng))
+    moves = space.propose(payload, 200, rng)
     chosen, stock = np.zeros(len(moves), dtype=np.int64), space.stock(payload)
-    reached, _ = pick_neutral(
+    neutral, _ = pick_neutral(
         moves.slot_from,
         moves.slot_to,
         moves.row_from,
@@ -195,7 +196,7 @@ def _kicked(space: Space, payload: Payload, attempt: int, rng: np.random.Generat
         stock,
         np.zeros(len(stock), dtype=np.bool_),
     )
-    chosen[np.flatnonzero(reached)[: attempt % 6]] = 1
+    chosen[np.flatnonzero(neutral)[: attempt % 6]] = 1
     return space.apply(payload, moves, chosen)
 
 

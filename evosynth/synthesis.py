@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from evosynth import checkpoint, classic, exact
-from evosynth.evolve import Evolution, Limits, evolve
+from evosynth.evolve import EVERY_FIGURE, Evolution, Limits, evolve
 from evosynth.interrupt import Interrupt, interruptible
 from evosynth.objective import Figure
 from evosynth.problem import Problem
@@ -79,6 +79,13 @@ class Result:
     def exact(self) -> bool:
         """Whether every figure prints as published."""
         return bool(self.verification["exact"].all())
+
+    @property
+    def stopped(self) -> str:
+        """Why the search stopped, in the light of the verification."""
+        if self.reason == EVERY_FIGURE and not self.exact:
+            return "it met all that it could tell apart, which is not all that is published"
+        return self.reason
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the output folder, and verify what was written.

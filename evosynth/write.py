@@ -142,7 +142,7 @@ def summary(result: Result) -> dict[str, object]:
         "figures": len(result.verification),
         "exact": int(result.verification["exact"].sum()),
         "generations": result.generations,
-        "stopped": result.reason,
+        "stopped": result.stopped,
         "contradictions": contradictions(spec),
         "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
         "log": result.log,

@@ -1,0 +1,151 @@
+"""Draws records from what is published of each variable: its margin, or a model of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr
+
+from evosynth.grid import Grid
+from evosynth.margins import project
+from evosynth.objective import Smooth
+from evosynth.problem import Problem
+from evosynth.schema import Codes, FloatArray, IntArray
+
+_FILLED = 5
+"""Records put into a cell that must hold some but was never drawn."""
+_MOST_FILLED = 200
+"""Cells that are looked after in this way."""
+_MOST_DENSITIES = 5_000_000
+"""Probabilities that may be worked out to draw a variable from a model."""
+_DEEPEST = 600.0
+"""Smallest log density that is told from nothing."""
+
+
+def univariate(problem: Problem, column: int, start: str = "univariate") -> FloatArray:
+    """Shares of a variable's levels: published, or assumed, or equal."""
+    variable = problem.schema.variables[column]
+    if start == "uniform":
+        return np.full(variable.size, 1 / variable.size)
+    records = problem.schema.records
+    share = variable.proportions.copy()
+    for table, grid in enumerate(problem.grids):
+        if column not in grid.columns:
+            continue
+        groups = grid.groups[grid.columns.index(column)]
+        here = problem.slice(table)
+        found = project(
+            grid, problem.low[here], problem.high[here], Grid((column,), (groups,)), records
+        )
+        assert found is not None
+        total = np.bincount(groups, share) * records
+        goal = np.clip(total, *found)
+        share *= (goal / np.maximum(total, 1e-300))[groups]
+    return share / share.sum() if share.sum() > 0 else variable.proportions
+
+
+def sample(
+    problem: Problem,
+    margins: list[FloatArray],
+    size: int,
+    informed: bool,
+    rng: np.random.Generator,
+) -> Codes:
+    """Draw records: each variable by its margin, or by what is published of it given others."""
+    schema = problem.schema
+    codes = np.zeros((size, len(margins)), dtype=schema.dtype)
+    uniform = _correlated(problem, size, rng) if informed else rng.random((size, len(margins)))
+    models = _models(problem) if informed else {}
+    for column in _order(len(margins), models):
+        if column in models:
+            drawn = _draw_given(models[column], codes, column, margins[column], uniform[:, column])
+            if drawn is not None:
+                codes[:, column] = drawn
+                continue
+        edges = np.cumsum(margins[column])
+        levels = np.searchsorted(edges, uniform[:, column] * edges[-1], side="right")
+        codes[:, column] = np.minimum(levels, len(edges) - 1)
+    _fill_cells(problem, codes, rng)
+    return codes
+
+
+def _fill_cells(problem: Problem, codes: Codes, rng: np.random.Generator) -> None:
+    """Put a few records into every cell that must hold some but was never drawn."""
+    held = np.bincount(problem.cells(codes).ravel(), minlength=len(problem.low))
+    for cell in np.flatnonzero((problem.low > 0) & (held == 0))[:_MOST_FILLED]:
+        table = problem.table(int(cell))
+        grid = problem.grids[table]
+        at = np.unravel_index(int(cell) - int(problem.first_cell[table]), grid.shape)
+        rows = rng.choice(len(codes), _FILLED, replace=False)
+        for column, groups, group in zip(grid.columns, grid.groups, at, strict=True):
+            codes[rows, column] = rng.choice(np.flatnonzero(groups == group), _FILLED)
+
+
+def _models(problem: Problem) -> dict[int, Smooth]:
+    """For each explained variable, the published model of it that is given most."""
+    found: dict[int, Smooth] = {}
+    for block in problem.smooth:
+        if block.outcome is not None:
+            known = found.get(block.outcome)
+            if known is None or len(block.given) > len(known.given):
+                found[block.outcome] = block
+    return found
+
+
+def _order(n_columns: int, models: dict[int, Smooth]) -> list[int]:
+    """Draw variables after those that they are explained by, as far as possible."""
+    order = [column for column in range(n_columns) if column not in models]
+    left = [column for column in range(n_columns) if column in models]
+    while left:
+        ready = [c for c in left if all(g in order for g in models[c].given)] or left[:1]
+        order += ready[:1]
+        left.remove(ready[0])
+    return order
+
+
+def _correlated(problem: Problem, size: int, rng: np.random.Generator) -> FloatArray:
+    """Uniform numbers, associated between variables as published correlations say."""
+    n_columns = len(problem.schema.variables)
+    total, times = np.zeros((2, n_columns, n_columns))
+    for block in problem.smooth:
+        for one, two, r in block.associations:
+            total[[one, two], [two, one]] += r
+            times[[one, two], [two, one]] += 1
+    matrix = np.where(times > 0, total / np.maximum(times, 1), 0.0)
+    np.fill_diagonal(matrix, 1.0)
+    values, vectors = np.linalg.eigh(matrix)
+    root = vectors * np.sqrt(np.maximum(values, 1e-6))
+    root /= np.sqrt((root**2).sum(axis=1))[:, None]
+    return np.asarray(ndtr(rng.standard_normal((size, n_columns)) @ root.T))
+
+
+def _draw_given(
+    model: Smooth, codes: Codes, column: int, margin: FloatArray, uniform: FloatArray
+) -> IntArray | None:
+    """Draw a variable from a published model of it; ``None`` if that would take too long."""
+    parts, which = np.unique(codes[:, list(model.given)], axis=0, return_inverse=True)
+    which = which.ravel()
+    n_levels = len(margin)
+    if len(parts) * n_levels > _MOST_DENSITIES:
+        return None
+    rows = np.zeros((len(parts) * n_levels, codes.shape[1]), dtype=codes.dtype)
+    rows[:, list(model.given)] = np.repeat(parts, n_levels, axis=0)
+    rows[:, column] = np.tile(np.arange(n_levels), len(parts))
+    density = model.log_density(rows).reshape(len(parts), n_levels)
+    density = np.where(margin > 0, density, -np.inf)
+    edges = np.cumsum(np.exp(density - density.max(axis=1, keepdims=True)), axis=1)
+    drawn = np.empty(len(codes), dtype=np.int64)
+    order = np.argsort(which, kind="stable")
+    for part, rows_of in enumerate(np.split(order, np.cumsum(np.bincount(which))[:-1])):
+        goal = uniform[rows_of] * edges[part, -1]
+        drawn[rows_of] = np.searchsorted(edges[part], goal, side="right")
+    return np.minimum(drawn, n_levels - 1)
+
+
+def density(problem: Problem, codes: Codes, margins: list[FloatArray]) -> FloatArray:
+    """Replace the margin of each explained variable by the published model of it."""
+    log_ratio = np.zeros(len(codes))
+    for outcome, block in _models(problem).items():
+        share = margins[outcome][codes[:, outcome]]
+        there = share > 0
+        log_ratio[there] += block.log_density(codes[there]) - np.log(share[there])
+    return np.asarray(np.exp(np.clip(log_ratio - log_ratio.max(), -_DEEPEST, 0.0)))

@@ -1,0 +1,243 @@
+"""The variables of a spec: what may be said of one, and what is built from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from evosynth.errors import Fault, Path, suggest
+from evosynth.objective import Text
+from evosynth.printed import Printed
+from evosynth.schema import MISSING, FloatArray, Variable
+
+MAX_LEVELS = 1_000_000
+MAX_VALUE = 10**15 - 1
+_MISSING_SHARE = 0.05
+"""Assumed ratio of missing to valid values where none is given."""
+
+
+def _pair(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError("expected two whole numbers, [smallest, largest]")
+    return value
+
+
+class NumberSpec(BaseModel):
+    """Numbers between two bounds, to so many decimals."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    min: Printed
+    max: Printed
+    decimals: Annotated[int, Field(ge=0, le=9)]
+
+
+def _mapping_or_true(value: Any) -> Any:
+    if isinstance(value, str) and value.casefold() in {"true", "yes"}:
+        return {MISSING: None}
+    if not isinstance(value, dict) or not value:
+        raise ValueError("write true (missing values are blanks), or the codes: {-9: Refused}")
+    return value
+
+
+class VariableSpec(BaseModel):
+    """One variable: categories, an integer between two bounds, or a number on a grid."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    label: Text = Field("", description="what the variable is called in print")
+    categories: dict[str, Text | None] | None = Field(None, description="code: label")
+    integer: Annotated[tuple[int, int], BeforeValidator(_pair)] | None = Field(
+        None, description="smallest and largest value"
+    )
+    number: NumberSpec | None = Field(None, description="smallest and largest value, decimals")
+    missing: (
+        Annotated[
+            dict[str, Text | None],
+            BeforeValidator(_mapping_or_true),
+            WithJsonSchema({"type": ["object", "boolean"]}),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="true: values may be missing, as blanks; or code: label of missing values",
+    )
+    proportions: dict[str, Printed] | None = Field(
+        None,
+        description="assumed share of each value, to start from; values not listed share the rest",
+    )
+
+
+def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None:
+    """Build a variable, or say what is wrong with it."""
+    path: Path = ("variables", name)
+    given = [key for key in ("categories", "integer", "number") if getattr(spec, key) is not None]
+    if len(given) != 1:
+        message = (
+            "give one of categories, integer: [smallest, largest] and number: {min, max, decimals}"
+        )
+        faults.append(Fault(path, message))
+        return None
+    if not name.isidentifier():
+        faults.append(Fault(path, "a name starts with a letter and holds letters, digits and _"))
+        return None
+    labels = None
+    decimals = spec.number.decimals if spec.number else 0
+    if spec.categories is None:
+        low, high = spec.integer or _grid(spec.number)
+        message = _finer_fault(spec.number) or _range_fault(low, high, decimals)
+        if message:
+            faults.append(Fault((*path, given[0]), message))
+            return None
+        values = np.arange(low, high + 1)
+        if decimals:
+            values = np.round(values / 10.0**decimals, decimals)
+    else:
+        codes = list(spec.categories)
+        if not codes:
+            faults.append(Fault((*path, "categories"), "no category is listed"))
+            return None
+        values = _codes(codes)
+        labels = tuple(label or code for code, label in spec.categories.items())
+    missing = spec.missing or {}
+    blank = list(missing) == [MISSING]
+    values, wrong = _with_missing(values, list(missing), blank)
+    for code, message in wrong:
+        faults.append(Fault((*path, "missing", code), message))
+    if wrong:
+        return None
+    if labels is not None:
+        labels += tuple(label or code for code, label in missing.items())
+    found = Variable(
+        name,
+        spec.label or name,
+        values if decimals else _tight(values),
+        labels,
+        np.empty(0),
+        len(missing),
+        blank,
+        decimals,
+    )
+    reserved = {MISSING, "total", "valid"} & set(found.texts[: found.valid])
+    for word in sorted(reserved):
+        message = "this word stands for a missing value"
+        if word != MISSING:
+            message = "this word has a meaning of its own in tables; choose another code"
+        faults.append(Fault((*path, "categories", word), message))
+    if reserved:
+        return None
+    share = _proportions(spec.proportions, found, (*path, "proportions"), faults)
+    return replace(found, proportions=share)
+
+
+def _grid(number: NumberSpec | None) -> tuple[int, int]:
+    """Bounds of a number, in units of its last decimal."""
+    assert number is not None
+    scale = 10**number.decimals
+    return round(number.min.value * scale), round(number.max.value * scale)
+
+
+def _finer_fault(number: NumberSpec | None) -> str:
+    """Say what is wrong with bounds that are no values of the variable, if anything."""
+    if number is not None:
+        for end in (number.min, number.max):
+            if end.decimals > number.decimals:
+                return f"{end} has more decimals than the {number.decimals} that values have"
+    return ""
+
+
+def _range_fault(low: int, high: int, decimals: int) -> str:
+    """Say what is wrong with the bounds of a quantity, if anything."""
+    if low > high:
+        unit = 10**decimals
+        one, two = (f"{v / unit:.{decimals}f}" for v in (low, high))
+        return f"[{one}, {two}] admits no value: {one} is larger than {two}"
+    if high - low >= MAX_LEVELS:
+        return f"more than {MAX_LEVELS:,} values"
+    if max(abs(low), abs(high)) > MAX_VALUE:
+        return f"a value may have at most {len(str(MAX_VALUE))} digits"
+    return ""
+
+
+def _with_missing(
+    values: NDArray[Any], codes: list[str], blank: bool
+) -> tuple[NDArray[Any], list[tuple[str, str]]]:
+    """Put the missing values after the valid ones; say which codes do not fit among them."""
+    if not codes:
+        return values, []
+    if blank:
+        empty: Any = None if values.dtype == object else np.nan if values.dtype.kind == "f" else 0
+        return np.append(values, np.array([empty], dtype=values.dtype)), []
+    wrong = []
+    more = _codes(codes)
+    known = {str(value) for value in values.tolist()}
+    for code in codes:
+        if code in known:
+            wrong.append((code, "this code is a valid value as well"))
+        elif values.dtype != object and more.dtype == object:
+            wrong.append((code, "the other values are numbers; write a number"))
+    if wrong:
+        return values, wrong
+    dtype = (
+        object if values.dtype == object else np.float64 if values.dtype.kind == "f" else np.int64
+    )
+    if dtype is object:
+        more = np.array(codes, dtype=object)
+    return np.concatenate([values.astype(dtype), more.astype(dtype)]), []
+
+
+def _tight(values: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in the smallest type that holds them."""
+    if values.dtype == object:
+        return values
+    return values.astype(_smallest(int(values.min()), int(values.max())))
+
+
+def _smallest(low: int, high: int) -> np.dtype[Any]:
+    if low >= 0:
+        return np.min_scalar_type(high)
+    return np.min_scalar_type(min(low, -high - 1))
+
+
+def _codes(codes: list[str]) -> np.ndarray[Any, Any]:
+    """Whole-number codes become integers, anything else stays text."""
+    try:
+        numbers = [int(code) for code in codes]
+    except ValueError:
+        numbers = []
+    small = all(abs(number) <= MAX_VALUE for number in numbers)
+    if small and [str(number) for number in numbers] == codes:
+        return np.array(numbers, dtype=_smallest(min(numbers), max(numbers)))
+    return np.array(codes, dtype=object)
+
+
+def _proportions(
+    given: dict[str, Printed] | None, variable: Variable, path: Path, faults: list[Fault]
+) -> FloatArray:
+    """Shares of every level: those given, and the rest spread evenly over the others."""
+    levels = variable.texts
+    if given is None:
+        share = np.full(len(levels), 1.0)
+        if variable.missing:
+            share[variable.valid :] = _MISSING_SHARE * variable.valid / variable.missing
+        return np.asarray(share / share.sum())
+    known = set(levels)
+    for value, printed in given.items():
+        if value not in known:
+            faults.append(Fault((*path, value), f"no such value{suggest(value, levels)}"))
+        if not 0 <= printed.value <= 1:
+            faults.append(Fault((*path, value), f"{printed} is not between 0 and 1"))
+    total = sum(printed.value for printed in given.values())
+    slack = sum(printed.half_width for printed in given.values()) + 1e-9
+    others = [level for level in levels if level not in given]
+    if total > 1 + slack or (not others and total < 1 - slack):
+        message = f"they sum to {total:.6g}, which is not 1 within their rounding (±{slack:.2g})"
+        faults.append(Fault(path, message))
+    share = np.array(
+        [given[v].value if v in given else max(0.0, 1 - total) / len(others) for v in levels]
+    )
+    return share / share.sum() if share.sum() > 0 else np.full(len(levels), 1 / len(levels))
