@@ -23,6 +23,8 @@ from evosynth.schema import Codes, FloatArray, IntArray
 ROOM = 0.7
 """Part of a printed digit, from its middle, that the search aims into."""
 _FAR = 1e6
+_FINEST = 0.3
+"""Spread of figures, in half-widths, below which distances are not told apart further."""
 
 Payload = NDArray[Any]
 """What a candidate consists of: counts by type (int32), or coded records."""
@@ -51,12 +53,8 @@ class Compass:
         influence = expansion.influence(codes)
         aim = np.clip(expansion.offset + weights @ influence, -ROOM, ROOM)
         spread = (influence * weights[:, None]).T @ influence
-        # Half-widths of figures may differ by many orders of magnitude: scale before deciding
-        # which directions are there at all.
-        scale = 1 / np.sqrt(np.maximum(np.diag(spread), 1e-300))
-        values, vectors = np.linalg.eigh(spread * np.outer(scale, scale))
-        kept = values > 1e-10 * values.max(initial=0.0)
-        return cls(expansion, scale[:, None] * vectors[:, kept] / np.sqrt(values[kept]), aim)
+        values, vectors = np.linalg.eigh(spread)
+        return cls(expansion, vectors / np.sqrt(np.maximum(values, 0.0) + _FINEST**2), aim)
 
     def moved(self, problem: Problem, codes: Codes, counts: FloatArray) -> Compass:
         """Return the same units at another dataset, and an aim as near to it as may be."""
