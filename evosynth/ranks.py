@@ -13,6 +13,8 @@ from evosynth.objective import Smooth
 from evosynth.printed import Published
 from evosynth.schema import Codes, FloatArray, IntArray, Variable
 
+FEW_RECORDS = 400
+"""Records up to which every quantile follows single records."""
 _NEAREST = 60
 
 
@@ -42,6 +44,15 @@ def _order(q: float, size: int) -> tuple[int, int, float]:
     first = math.floor(at + 1e-9)
     along = at - first
     return first, first + (along > 1e-9), along
+
+
+def order_statistics(parts: Sequence[tuple[float, float]], size: int) -> list[tuple[int, float]]:
+    """Ranks (from 0) whose values, times their parts, sum to a sum of quantiles."""
+    found = []
+    for q, coefficient in parts:
+        first, second, along = _order(q, size)
+        found += [(first, coefficient * (1 - along)), (second, coefficient * along)]
+    return found
 
 
 def quantile(variable: Variable, q: float, published: Published, size: int | None) -> list[Cut]:
@@ -185,6 +196,12 @@ class GroupQuantile(Smooth):
     def _half(self) -> float:
         low, high = self.published.interval
         return (high - low) / 2 if math.isfinite(high - low) else self.published.half_width
+
+    @property
+    def target(self) -> tuple[float, float]:
+        """Middle of the printed digit, and half its width."""
+        low, high = self.published.interval
+        return (low + self._half if math.isfinite(low) else high - self._half), self._half
 
     def _off(self, value: float) -> float:
         low, high = self.published.interval

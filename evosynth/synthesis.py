@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from evosynth import checkpoint, classic, exact
+from evosynth import checkpoint, classic, exact, few
 from evosynth.evolve import EVERY_FIGURE, Evolution, Limits, evolve
 from evosynth.interrupt import Interrupt, interruptible
 from evosynth.objective import Figure
@@ -157,7 +157,8 @@ def synthesize(
             chosen = classic.Classic.of(problem, spec.plans, weights)
             size, most = classic.POPULATION, classic.GENERATIONS
         else:
-            chosen = exact.Exact.of(problem, spec.start, seed, stop)
+            kind = few.Few if few.few_records(problem) else exact.Exact
+            chosen = kind.of(problem, spec.start, seed, stop)
             size, most = chosen.population, exact.GENERATIONS
         left = None if time is None else time - (clock.perf_counter() - begun)
         limits = Limits(most if generations is None else generations, left, workers)

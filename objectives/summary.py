@@ -127,11 +127,12 @@ class Summary(Counted):
 
     def _marked(self, items: list[Item], schema: Schema) -> list[Item]:
         """Mark the statistics of small groups."""
+        few = schema.records <= ranks.FEW_RECORDS
         small = {}
         for key, members in together(items).items():
             size = self._size(*key, members, schema)
             ranked = sum(item.statistic in {"median", "quantile", "iqr"} for item in members)
-            small[key] = size is not None and size <= _SMALL and ranked > 1
+            small[key] = few or (size is not None and size <= _SMALL and ranked > 1)
         return [replace(i, small=small[i.variable, i.group]) for i in items]
 
     def _item(self, written: Statistic) -> Item:
