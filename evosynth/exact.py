@@ -82,7 +82,7 @@ class Exact:
         few = few_types(problem) and not dense
         space: Space = Types(problem) if few else Records(problem)
         fitted = not dense or bool(problem.size or problem.shares)
-        source = prepare(space, start, fitted, np.random.default_rng((seed, _STREAM)))
+        source = prepare(space, start, fitted, np.random.default_rng((seed, _STREAM)), stop)
         return cls(problem, space, source, dense, stop)
 
     @property
