@@ -14,9 +14,13 @@ _NODES = 1000
 """Branches explored for one solution: a limit that does not depend on the machine."""
 _SECONDS = 20.0
 """A safety net for programmes whose every branch takes long."""
-_ELASTIC = 1e3
+_MISSED = 1e3
 """What missing a condition by one record costs beside a size one standard deviation off."""
+ANY = 1e9
+"""A gap that any counts close."""
 _NEAR_BEST = 0.05
+_IMPOSSIBLE = 2
+"""How the solver says that there are no such counts."""
 
 
 @dataclass(frozen=True)
@@ -90,50 +94,55 @@ class Programme:
     whole: IntArray
     rows: Rows
 
-    def solve(self, pull: Pull) -> tuple[FloatArray | None, bool]:
-        """Find counts, near the goals if possible, and whether there may be any."""
-        return self._solve(pull, 1e9)
-
-    def nearest(self, pull: Pull) -> FloatArray | None:
-        """Find counts that break the conditions as little as possible."""
-        size = self.rows.matrix.shape
-        slack = sparse.identity(size[0], format="csr")
-        rows = replace(self.rows, matrix=sparse.hstack([self.rows.matrix, slack, -slack]))
-        low, high = np.zeros(2 * size[0]), np.full(2 * size[0], np.inf)
-        elastic = Programme(
-            np.append(self.low, low),
-            np.append(self.high, high),
-            np.append(self.whole, low.astype(np.int64)),
-            rows,
-        )
-        found, _ = elastic._solve(pull, _NEAR_BEST, _ELASTIC * (high > 0))
-        return None if found is None else found[: size[1]]
-
-    def _solve(
-        self, pull: Pull, gap: float, last: FloatArray | None = None
+    def solve(
+        self, pull: Pull, soft: Rows | None = None, gap: float = ANY
     ) -> tuple[FloatArray | None, bool]:
-        """``last``: the costs of the last counts."""
+        """Find counts, and whether there may be any.
+
+        Parameters
+        ----------
+        pull
+            Where the counts should be.
+        soft
+            Further conditions, which may be missed at a price.
+        gap
+            How much dearer than the best the counts may be, as a share.
+        """
         n, k = len(self.low), len(pull.columns)
         own = sparse.csr_matrix((np.ones(k), (np.arange(k), pull.columns)), shape=(k, n))
         beyond = sparse.identity(k, format="csr")
-        matrix = sparse.bmat([[self.rows.matrix, None], [own, -beyond], [own, beyond]], "csr")
+        soft = Rows(sparse.csr_matrix((0, n)), np.empty(0), np.empty(0)) if soft is None else soft
+        m = len(soft.low)
+        missed = sparse.identity(m, format="csr")
         endless = np.full(k, np.inf)
-        cost = np.zeros(n + k)
-        cost[n:] = pull.prices
-        if last is not None:
-            cost[n - len(last) : n] = last
         found = milp(
-            cost,
-            integrality=np.append(self.whole, np.zeros(k, np.int64)),
-            bounds=Bounds(np.append(self.low, np.zeros(k)), np.append(self.high, endless)),
+            np.concatenate([np.zeros(n), pull.prices, np.full(2 * m, _MISSED)]),
+            integrality=np.append(self.whole, np.zeros(k + 2 * m, np.int64)),
+            bounds=Bounds(
+                np.append(self.low, np.zeros(k + 2 * m)),
+                np.append(self.high, np.full(k + 2 * m, np.inf)),
+            ),
             constraints=LinearConstraint(
-                matrix,
-                np.concatenate([self.rows.low, -endless, pull.goals]),
-                np.concatenate([self.rows.high, pull.goals, endless]),
+                sparse.bmat(
+                    [
+                        [self.rows.matrix, None, None, None],
+                        [own, -beyond, None, None],
+                        [own, beyond, None, None],
+                        [soft.matrix, None, missed, -missed],
+                    ],
+                    "csr",
+                ),
+                np.concatenate([self.rows.low, -endless, pull.goals, soft.low]),
+                np.concatenate([self.rows.high, pull.goals, endless, soft.high]),
             ),
             options={"node_limit": _NODES, "time_limit": _SECONDS, "mip_rel_gap": gap},
         )
         if found.x is None:
-            return None, found.status != 2
+            return None, found.status != _IMPOSSIBLE
         counts = np.asarray(found.x[:n], dtype=np.float64)
         return np.where(self.whole == 1, np.round(counts), counts), True
+
+    def nearest(self, pull: Pull) -> FloatArray | None:
+        """Find counts that break the conditions as little as possible."""
+        none = Rows(self.rows.matrix[:0], np.empty(0), np.empty(0))
+        return replace(self, rows=none).solve(pull, self.rows, _NEAR_BEST)[0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import permutations
 
 import numpy as np
@@ -22,7 +23,7 @@ from evosynth.problem import FlatShare, Problem
 from evosynth.programme import Collected, Programme, Pull, Rows
 from evosynth.schema import Codes, FloatArray, IntArray
 
-_ATTEMPTS = 8
+_ATTEMPTS = 12
 """Times that all sizes are chosen anew, near other goals."""
 _STEPS = 6
 """Times that figures such as chi-square are expanded anew on the way to them."""
@@ -30,6 +31,12 @@ _NOISE = 0.5
 """Standard deviation of the goals around what is expected, in those of counts."""
 _INSIDE = 0.95
 """How far expanded figures may be off, in half-widths."""
+_APPROACHES = 40
+"""Steps, in fractions of records, on the way there."""
+_WIDER = 0.2
+"""How much farther from what is expected each further attempt begins, on the log scale."""
+_RADII = np.inf, 0.3
+"""How far sizes may go at a step, as a share of them, in one attempt and the next."""
 _INWARD = 3e-6
 """Moves an end that does not print as published itself: more than the solver's tolerance."""
 _LARGEST = 3000
@@ -38,6 +45,7 @@ _LARGEST = 3000
 _UNPRINTED = 1e6
 """What a share that does not print counts for beside such figures."""
 
+DEBUG=False
 TableBounds = list[tuple[IntArray, IntArray]]
 
 
@@ -128,10 +136,10 @@ class _Judge:
             found.append(cls(block, codes.astype(problem.schema.dtype), sums))
         return found
 
-    def off(self, counts: FloatArray) -> float:
-        """How far figures are outside what prints as published, in half-widths."""
+    def off(self, counts: FloatArray, room: float = 1.0) -> float:
+        """How far figures are off beyond some room, in half-widths; 1 prints as published."""
         found = np.abs(self.block.refit(self.codes, self.sums @ counts))
-        return float(np.maximum(np.nan_to_num(found, nan=1e6) - 1.0, 0.0).sum())
+        return float(np.maximum(np.nan_to_num(found, nan=1e6) - room, 0.0).sum())
 
     def rows(self, counts: FloatArray) -> Rows:
         """Conditions under which the figures are met, near some counts."""
@@ -283,49 +291,97 @@ class _Part:
     ) -> tuple[FloatArray | None, float]:
         """Counts that meet the conditions and come nearest to the judges, and how near."""
         best, least = None, np.inf
+        sizes = self.columns[self.sizes]
         for attempt in range(_ATTEMPTS):
             goal = self.goal.copy()
-            goal[self.columns[self.sizes]] += _NOISE * self.spread * rng.normal(size=len(self.sizes))
-            # At first figures are expanded at what is expected, which meets them in fractions.
-            point, judged = self.goal, attempt == 0
+            goal[sizes] += _NOISE * self.spread * rng.normal(size=len(sizes))
+            goal[sizes] *= np.exp(_WIDER * attempt * rng.normal(size=len(sizes)))
+            point = self._approach(goal) if attempt and self.judges else None
+            goal = goal if point is None else point
+            seen: set[float] = set()
             for _ in range(_STEPS):
-                counts, possible = self._solve(point, goal, judged)
+                counts, possible = self._solve(goal, point, _RADII[attempt % len(_RADII)])
                 if counts is None:
-                    if not possible and not judged:
+                    if not possible:
                         return best, least
                     break
-                point = goal = counts
                 off = self._off(counts)
+                if DEBUG: print('     ',attempt,off,point is not None)
                 if off < least:
                     best, least = counts, off
                 if off == 0:
                     return best, least
                 if stop():
                     break
-                judged = True
+                if off in seen:
+                    break
+                seen.add(off)
+                point = goal = counts
             if stop():
                 break
         return best, least
 
+    def _approach(self, goal: FloatArray) -> FloatArray:
+        """Go from some counts to fractional ones that meet the judges, if possible."""
+        whole = replace(self.programme, whole=np.zeros(len(self.columns), np.int64))
+        found, _ = whole.solve(self._pull(goal))
+        if found is None:
+            return goal
+        point, radius = self._counts(found), 0.5
+        off = sum(judge.off(point, _INSIDE) for judge in self.judges)
+        for _ in range(_APPROACHES):
+            if off == 0 or radius < 1e-3:
+                break
+            rows = [self._judged(judge, point) for judge in self.judges]
+            soft = reduce(Rows.and_, rows)
+            found, _ = self._near(whole, point, radius).solve(self._pull(point), soft)
+            if found is None:
+                break
+            trial = self._counts(found)
+            reached = sum(judge.off(trial, _INSIDE) for judge in self.judges)
+            if reached < off:
+                point, off, radius = trial, reached, min(2 * radius, 0.5)
+            else:
+                radius /= 2
+        return point
+
+    def _near(self, programme: Programme, point: FloatArray, radius: float) -> Programme:
+        """Keep sizes near those of a point, where expanded figures can be trusted."""
+        low, high = programme.low.copy(), programme.high.copy()
+        here = point[self.columns[self.sizes]]
+        room = radius * here + 1
+        low[self.sizes] = np.maximum(low[self.sizes], here - room)
+        high[self.sizes] = np.minimum(high[self.sizes], here + room)
+        return replace(programme, low=low, high=high)
+
     def _pull(self, goal: FloatArray) -> Pull:
         return Pull(self.sizes, goal[self.columns[self.sizes]], 1 / self.spread)
 
-    def _solve(
-        self, point: FloatArray, goal: FloatArray, judged: bool
-    ) -> tuple[FloatArray | None, bool]:
-        """Counts near a goal, if there may be any; judges are expanded at a point."""
-        programme = self.programme
-        for judge in self.judges if judged else []:
-            rows = judge.rows(point)
-            every = np.arange(len(rows.low))
-            rows = programme.rows.and_(rows.part(every, self.columns, self.goal))
-            programme = replace(programme, rows=rows)
-        found, possible = programme.solve(self._pull(goal))
-        if found is None:
-            return None, possible or bool(judged and self.judges)
+    def _counts(self, found: FloatArray) -> FloatArray:
         counts = self.goal.copy()
         counts[self.columns] = found
-        return counts, True
+        return counts
+
+    def _judged(self, judge: _Judge, point: FloatArray) -> Rows:
+        """Conditions of a judge on the open cells."""
+        rows = judge.rows(point)
+        return rows.part(np.arange(len(rows.low)), self.columns, self.goal)
+
+    def _solve(
+        self, goal: FloatArray, point: FloatArray | None, radius: float
+    ) -> tuple[FloatArray | None, bool]:
+        """Counts near a goal, and whether there may be any; judges are expanded at a point."""
+        import time
+        t=time.time()
+        if point is None or not self.judges:
+            found, possible = self.programme.solve(self._pull(goal))
+        else:
+            soft = reduce(Rows.and_, [self._judged(j, point) for j in self.judges])
+            near = self._near(self.programme, point, radius)
+            found, _ = near.solve(self._pull(goal), soft, 0.05)
+            possible = True
+        if DEBUG: print('       solve',found is not None,f'{time.time()-t:.2f}')
+        return None if found is None else self._counts(found), possible
 
     def _off(self, counts: FloatArray) -> float:
         """How far counts are from printing all that they decide."""
