@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -11,14 +12,15 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from evosynth.schema import FloatArray, IntArray
 
 _NODES = 1000
-"""Branches explored for one solution: a limit that does not depend on the machine."""
+"""Branches explored for any solution: a limit that does not depend on the machine."""
+_GOOD_NODES = 200
+"""The same for a good one."""
 _SECONDS = 20.0
 """A safety net for programmes whose every branch takes long."""
 _MISSED = 1e3
 """What missing a condition by one record costs beside a size one standard deviation off."""
-ANY = 1e9
-"""A gap that any counts close."""
-_NEAR_BEST = 0.05
+_ANY, _GOOD = 1e9, 0.05
+"""How much dearer than the best a solution may be, as a share."""
 _IMPOSSIBLE = 2
 """How the solver says that there are no such counts."""
 
@@ -31,49 +33,30 @@ class Rows:
     low: FloatArray
     high: FloatArray
 
-    def and_(self, other: Rows) -> Rows:
-        """Join the conditions of both."""
-        return Rows(
-            sparse.vstack([self.matrix, other.matrix], format="csr"),
-            np.concatenate([self.low, other.low]),
-            np.concatenate([self.high, other.high]),
+    @classmethod
+    def none(cls, width: int) -> Rows:
+        """No conditions on some counts."""
+        return cls(sparse.csr_matrix((0, width)), np.empty(0), np.empty(0))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Rows]) -> Rows:
+        """All conditions of several."""
+        return cls(
+            sparse.vstack([part.matrix for part in parts], format="csr"),
+            np.concatenate([part.low for part in parts]),
+            np.concatenate([part.high for part in parts]),
         )
 
-    def part(self, rows: IntArray, columns: IntArray, fixed: FloatArray) -> Rows:
-        """Return some of them on some counts; all others are fixed."""
-        matrix = self.matrix[rows]
+    def on(self, columns: IntArray, fixed: FloatArray) -> Rows:
+        """Return the conditions on some counts; all others are fixed."""
         rest = fixed.copy()
         rest[columns] = 0.0
-        known = matrix @ rest
-        return Rows(matrix[:, columns], self.low[rows] - known, self.high[rows] - known)
+        known = self.matrix @ rest
+        return Rows(self.matrix[:, columns], self.low - known, self.high - known)
 
-
-@dataclass
-class Collected:
-    """Rows as they are written one after the other."""
-
-    rows: list[IntArray] = field(default_factory=list)
-    columns: list[IntArray] = field(default_factory=list)
-    values: list[FloatArray] = field(default_factory=list)
-    low: list[float] = field(default_factory=list)
-    high: list[float] = field(default_factory=list)
-
-    def add(self, columns: IntArray, values: FloatArray, low: float, high: float) -> int:
-        """Write a row; return its number."""
-        self.rows.append(np.full(len(columns), len(self.low)))
-        self.columns.append(columns)
-        self.values.append(values)
-        self.low.append(low)
-        self.high.append(high)
-        return len(self.low) - 1
-
-    def joined(self, width: int) -> Rows:
-        """Return all rows."""
-        none = np.empty(0, np.int64)
-        at = np.concatenate([none, *self.rows]), np.concatenate([none, *self.columns])
-        values = np.concatenate([np.empty(0), *self.values])
-        matrix = sparse.csr_matrix((values, at), shape=(len(self.low), width))
-        return Rows(matrix, np.array(self.low), np.array(self.high))
+    def some(self, rows: IntArray) -> Rows:
+        """Return some of the conditions."""
+        return Rows(self.matrix[rows], self.low[rows], self.high[rows])
 
 
 @dataclass(frozen=True)
@@ -94,55 +77,44 @@ class Programme:
     whole: IntArray
     rows: Rows
 
-    def solve(
-        self, pull: Pull, soft: Rows | None = None, gap: float = ANY
-    ) -> tuple[FloatArray | None, bool]:
-        """Find counts, and whether there may be any.
+    def solve(self, pull: Pull) -> tuple[FloatArray | None, bool]:
+        """Find any counts, and tell whether there may be some."""
+        return self._solve(pull, Rows.none(len(self.low)), _NODES, _ANY)
 
-        Parameters
-        ----------
-        pull
-            Where the counts should be.
-        soft
-            Further conditions, which may be missed at a price.
-        gap
-            How much dearer than the best the counts may be, as a share.
-        """
-        n, k = len(self.low), len(pull.columns)
+    def approach(self, pull: Pull, soft: Rows) -> FloatArray | None:
+        """Find counts that miss further conditions by as little as possible."""
+        return self._solve(pull, soft, _GOOD_NODES, _GOOD)[0]
+
+    def nearest(self, pull: Pull) -> FloatArray | None:
+        """Find counts that break the conditions by as little as possible."""
+        return replace(self, rows=Rows.none(len(self.low))).approach(pull, self.rows)
+
+    def _solve(
+        self, pull: Pull, soft: Rows, nodes: int, gap: float
+    ) -> tuple[FloatArray | None, bool]:
+        """Minimize the price of missing soft conditions, then that of being far from the goals."""
+        n, k, m = len(self.low), len(pull.columns), len(soft.low)
         own = sparse.csr_matrix((np.ones(k), (np.arange(k), pull.columns)), shape=(k, n))
-        beyond = sparse.identity(k, format="csr")
-        soft = Rows(sparse.csr_matrix((0, n)), np.empty(0), np.empty(0)) if soft is None else soft
-        m = len(soft.low)
-        missed = sparse.identity(m, format="csr")
-        endless = np.full(k, np.inf)
+        beyond, missed = sparse.identity(k), sparse.identity(m)
+        rows = [
+            [self.rows.matrix, None, None, None],
+            [own, -beyond, None, None],
+            [own, beyond, None, None],
+            [soft.matrix, None, missed, -missed],
+        ]
+        low = np.concatenate([self.rows.low, np.full(k, -np.inf), pull.goals, soft.low])
+        high = np.concatenate([self.rows.high, pull.goals, np.full(k, np.inf), soft.high])
+        more = k + 2 * m
         found = milp(
             np.concatenate([np.zeros(n), pull.prices, np.full(2 * m, _MISSED)]),
-            integrality=np.append(self.whole, np.zeros(k + 2 * m, np.int64)),
+            integrality=np.append(self.whole, np.zeros(more, np.int64)),
             bounds=Bounds(
-                np.append(self.low, np.zeros(k + 2 * m)),
-                np.append(self.high, np.full(k + 2 * m, np.inf)),
+                np.append(self.low, np.zeros(more)), np.append(self.high, np.full(more, np.inf))
             ),
-            constraints=LinearConstraint(
-                sparse.bmat(
-                    [
-                        [self.rows.matrix, None, None, None],
-                        [own, -beyond, None, None],
-                        [own, beyond, None, None],
-                        [soft.matrix, None, missed, -missed],
-                    ],
-                    "csr",
-                ),
-                np.concatenate([self.rows.low, -endless, pull.goals, soft.low]),
-                np.concatenate([self.rows.high, pull.goals, endless, soft.high]),
-            ),
-            options={"node_limit": _NODES, "time_limit": _SECONDS, "mip_rel_gap": gap},
+            constraints=LinearConstraint(sparse.bmat(rows, "csr"), low, high),
+            options={"node_limit": nodes, "time_limit": _SECONDS, "mip_rel_gap": gap},
         )
         if found.x is None:
             return None, found.status != _IMPOSSIBLE
         counts = np.asarray(found.x[:n], dtype=np.float64)
         return np.where(self.whole == 1, np.round(counts), counts), True
-
-    def nearest(self, pull: Pull) -> FloatArray | None:
-        """Find counts that break the conditions as little as possible."""
-        none = Rows(self.rows.matrix[:0], np.empty(0), np.empty(0))
-        return replace(self, rows=none).solve(pull, self.rows, _NEAR_BEST)[0]

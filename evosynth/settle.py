@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import permutations
 
 import numpy as np
@@ -20,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from evosynth.margins import parents, tighten
 from evosynth.objective import Smooth
 from evosynth.problem import FlatShare, Problem
-from evosynth.programme import Collected, Programme, Pull, Rows
+from evosynth.programme import Programme, Pull, Rows
 from evosynth.schema import Codes, FloatArray, IntArray
 
 _ATTEMPTS = 12
@@ -33,10 +32,11 @@ _INSIDE = 0.95
 """How far expanded figures may be off, in half-widths."""
 _APPROACHES = 40
 """Steps, in fractions of records, on the way there."""
-_WIDER = 0.2
-"""How much farther from what is expected each further attempt begins, on the log scale."""
-_RADII = np.inf, 0.3
-"""How far sizes may go at a step, as a share of them, in one attempt and the next."""
+_FARTHER = 0.5
+"""How far from what is expected further attempts at them begin, on the log scale."""
+_WAYS = (np.inf, False), (0.3, False), (np.inf, True), (0.3, True)
+"""How far sizes may go at a step, as a share of them, and whether an attempt at such figures begins
+at fractions of records that meet them: each suits other tables."""
 _INWARD = 3e-6
 """Moves an end that does not print as published itself: more than the solver's tolerance."""
 _LARGEST = 3000
@@ -45,7 +45,6 @@ _LARGEST = 3000
 _UNPRINTED = 1e6
 """What a share that does not print counts for beside such figures."""
 
-DEBUG=False
 TableBounds = list[tuple[IntArray, IntArray]]
 
 
@@ -91,11 +90,13 @@ def _follow(problem: Problem, bounds: TableBounds) -> None:
 
 def _bound(problem: Problem, share: FlatShare, size: int, bounds: TableBounds) -> None:
     """Narrow the cells of a share of a known size."""
-    for cell, least, most in zip(share.cells.tolist(), *share.bounds(size), strict=True):
+    ends = np.array(share.bounds(size))
+    if (ends[0] > ends[1]).any():  # contradictory: as near as whole numbers come
+        ends[0] = np.floor(share.low * size + share.extra[:, 0]).clip(0, size)
+        ends[1] = np.ceil(share.high * size + share.extra[:, 1]).clip(0, size)
+    for cell, least, most in zip(share.cells.tolist(), *ends.tolist(), strict=True):
         table = problem.table(cell)
         at = cell - int(problem.first_cell[table])
-        if least > most:  # contradictory: as near as whole numbers come
-            least, most = most, least
         bounds[table][0][at] = max(bounds[table][0][at], least)
         bounds[table][1][at] = min(bounds[table][1][at], most)
 
@@ -125,9 +126,7 @@ class _Judge:
             table = min(fit, key=lambda t: problem.grids[t].size)
             here = problem.slice(table)
             at = finer[table], np.arange(here.start, here.stop)
-            sums = sparse.csr_matrix(
-                (np.ones(len(at[1])), at), shape=(grid.size, len(problem.low))
-            )
+            sums = sparse.csr_matrix((np.ones(len(at[1])), at), shape=(grid.size, len(problem.low)))
             codes = np.zeros((grid.size, len(problem.schema.variables)), np.int64)
             levels = np.unravel_index(np.arange(grid.size), grid.shape)
             for column, group, level in zip(grid.columns, grid.groups, levels, strict=True):
@@ -141,70 +140,81 @@ class _Judge:
         found = np.abs(self.block.refit(self.codes, self.sums @ counts))
         return float(np.maximum(np.nan_to_num(found, nan=1e6) - room, 0.0).sum())
 
-    def rows(self, counts: FloatArray) -> Rows:
-        """Conditions under which the figures are met, near some counts."""
+    def rows(self, counts: FloatArray, shift: float) -> Rows:
+        """Conditions under which the figures are met, or missed by a shift, near some counts."""
         expansion = self.block.expand(self.codes, self.sums @ counts)
         matrix = sparse.csr_matrix(expansion.influence(self.codes).T) @ self.sums
         moving = np.flatnonzero(np.diff(matrix.indptr))  # others cannot be helped
-        offset = expansion.offset[moving]
+        offset = expansion.offset[moving] - shift
         return Rows(matrix[moving], -_INSIDE - offset, _INSIDE - offset)
 
 
 @dataclass
 class _Conditions:
-    """The ties of tables with each other, then the shares."""
+    """The ties of tables with each other, and the shares."""
 
     rows: Rows
     of_share: list[tuple[FlatShare, IntArray]]
-    """Rows of each share: of the lower end of its first cell, of the upper end of it, and so on."""
+    """Rows of each share, shape (2, cells): of the lower and of the upper ends."""
 
     @classmethod
     def of(cls, problem: Problem) -> _Conditions:
         """Write them down."""
-        records = problem.schema.records
-        written = Collected()
-        reached = {problem.table(int(c)) for s in problem.shares for c in (s.of, *s.cells)}
-        tables = [t for t, g in enumerate(problem.grids) if t in reached or g.size <= _LARGEST]
-        coarser: dict[int, dict[int, IntArray]] = {table: {} for table in tables}
-        for fine, coarse in permutations(tables, 2):
-            if problem.grids[coarse].size < problem.grids[fine].size:
-                part = parents(problem.grids[fine], problem.grids[coarse])
-                if part is not None:
-                    coarser[fine][coarse] = part
-        for fine in tables:
-            own = np.arange(problem.slice(fine).start, problem.slice(fine).stop)
-            if not coarser[fine]:
-                written.add(own, np.ones(len(own)), records, records)
-            beyond = {far for near in coarser[fine] for far in coarser[near]}
-            for coarse in [c for c in coarser[fine] if c not in beyond]:
-                part, first = coarser[fine][coarse], int(problem.first_cell[coarse])
-                for cell in range(problem.grids[coarse].size):
-                    members = own[part == cell]
-                    signs = np.append(np.ones(len(members)), -1.0)
-                    written.add(np.append(members, first + cell), signs, 0.0, 0.0)
+        width, parts = len(problem.low), list(_ties(problem))
+        end = sum(len(rows.low) for rows in parts)
         of_share = []
         for share in problem.shares:
-            numbers = []
-            for cell, low, high, (more, most) in zip(
-                share.cells, share.low, share.high, share.extra, strict=True
-            ):
-                pair = np.array([cell, share.of])
-                numbers.append(written.add(pair, np.array([1.0, -low]), more, np.inf))
-                numbers.append(written.add(pair, np.array([1.0, -high]), -np.inf, most))
+            k = len(share.cells)
+            at = np.tile(np.arange(k), 2), np.append(share.cells, np.full(k, share.of))
+            endless = np.full(k, np.inf)
+            for shares, low, high in [
+                (share.low, share.extra[:, 0], endless),
+                (share.high, -endless, share.extra[:, 1]),
+            ]:
+                matrix = sparse.csr_matrix((np.append(np.ones(k), -shares), at), (k, width))
+                parts.append(Rows(matrix, low, high))
+            of_share.append((share, end + np.arange(2 * k).reshape(2, k)))
+            end += 2 * k
             if share.complete:
-                signs = np.append(np.ones(len(share.cells)), -1.0)
-                written.add(np.append(share.cells, share.of), signs, 0.0, 0.0)
-            of_share.append((share, np.array(numbers)))
-        return cls(written.joined(len(problem.low)), of_share)
+                signs = np.append(np.ones(k), -1.0)
+                both = np.zeros(k + 1, np.int64), np.append(share.cells, share.of)
+                matrix = sparse.csr_matrix((signs, both), (1, width))
+                parts.append(Rows(matrix, np.zeros(1), np.zeros(1)))
+                end += 1
+        return cls(Rows.joined(parts), of_share)
 
     def unprinted(self, counts: FloatArray, shares: list[int]) -> IntArray:
-        """Rows of ends at which a share does not print as published."""
-        found: list[IntArray] = []
+        """Rows of ends beyond which a share does not print as published."""
+        found = [np.empty(0, np.int64)]
         for share, rows in (self.of_share[at] for at in shares):
-            least, most = share.bounds(int(counts[share.of]))
-            low, high = counts[share.cells] < least, counts[share.cells] > most
-            found.append(rows[np.stack([low, high], axis=1).ravel()])
-        return np.concatenate([np.empty(0, np.int64), *found])
+            low, high = share.bounds(int(counts[share.of]))
+            found += [rows[0, counts[share.cells] < low], rows[1, counts[share.cells] > high]]
+        return np.concatenate(found)
+
+
+def _ties(problem: Problem) -> Iterator[Rows]:
+    """Cells of tables that make up cells of coarser ones, or all records."""
+    width, records = len(problem.low), float(problem.schema.records)
+    reached = {problem.table(int(c)) for s in problem.shares for c in (s.of, *s.cells)}
+    tables = [t for t, g in enumerate(problem.grids) if t in reached or g.size <= _LARGEST]
+    coarser: dict[int, dict[int, IntArray]] = {table: {} for table in tables}
+    for fine, coarse in permutations(tables, 2):
+        if problem.grids[coarse].size < problem.grids[fine].size:
+            part = parents(problem.grids[fine], problem.grids[coarse])
+            if part is not None:
+                coarser[fine][coarse] = part
+    for fine, found in coarser.items():
+        cells = np.arange(problem.slice(fine).start, problem.slice(fine).stop)
+        if not found:
+            matrix = sparse.csr_matrix((np.ones(len(cells)), (0 * cells, cells)), (1, width))
+            yield Rows(matrix, np.array([records]), np.array([records]))
+        beyond = {far for near in found for far in coarser[near]}
+        for coarse in [c for c in found if c not in beyond]:
+            own = np.arange(problem.grids[coarse].size)
+            signs = np.append(np.ones(len(cells)), -np.ones(len(own)))
+            at = np.append(found[coarse], own), np.append(cells, own + problem.first_cell[coarse])
+            matrix = sparse.csr_matrix((signs, at), (len(own), width))
+            yield Rows(matrix, np.zeros(len(own)), np.zeros(len(own)))
 
 
 def _choices(
@@ -215,25 +225,23 @@ def _choices(
     rng: np.random.Generator,
     stop: Callable[[], bool],
 ) -> Iterator[dict[int, int]]:
-    """Counts of sizes, and of cells that judges count; tables that are not tied go separately."""
+    """Choose sizes, and cells that judges count; tables that are not tied go separately."""
     conditions = _Conditions.of(problem)
     judges = _Judge.all_of(problem)
     of = np.unique([share.of for share in problem.shares])
-    low, high = low.astype(np.float64), high.astype(np.float64)
-    low[of] = np.minimum(np.maximum(low[of], 1), high[of])  # a share of nothing is no number
-    is_open = low < high
-    ties = sparse.vstack([conditions.rows.matrix, *(_all_at_once(j.sums) for j in judges)], "csr")
-    member = (ties[:, is_open] != 0).astype(np.int64)
+    least, most = low.astype(np.float64), high.astype(np.float64)
+    least[of] = np.minimum(np.maximum(least[of], 1), most[of])  # a share of nothing is no number
+    is_open = least < most
+    whole = [sparse.csr_matrix(judge.sums.sum(axis=0)) for judge in judges]
+    ties = sparse.vstack([conditions.rows.matrix, *whole], "csr")[:, is_open]
+    graph = sparse.bmat([[None, ties.T], [ties, None]])
     label = np.full(len(low), -1)
-    label[is_open] = connected_components(member.T @ member, directed=False)[1]
-    for part in np.unique(label[of][is_open[of]]):
-        columns = np.flatnonzero(label == part)
+    label[is_open] = connected_components(graph, directed=False)[1][: int(is_open.sum())]
+    for number in np.unique(label[of][is_open[of]]):
+        columns = np.flatnonzero(label == number)
         own = [judge for judge in judges if judge.sums[:, columns].nnz]
-        yield _Part(problem, conditions, own, columns, low, high, expected).choose(rng, stop)
-
-
-def _all_at_once(sums: sparse.csr_matrix) -> sparse.csr_matrix:
-    return sparse.csr_matrix(sums.sum(axis=0))
+        goal = np.clip(expected, least, most)
+        yield _Part(problem, conditions, own, columns, least, most, goal).choose(rng, stop)
 
 
 @dataclass
@@ -247,11 +255,11 @@ class _Part:
     """The open cells."""
     low: FloatArray
     high: FloatArray
-    expected: FloatArray
+    goal: FloatArray
+    """What is expected; what is known of cells that are not open."""
 
     def __post_init__(self) -> None:
         """Cut the conditions out."""
-        self.goal = np.clip(self.expected, self.low, self.high)
         rows = self.conditions.rows
         self.touched = np.flatnonzero(np.diff(rows.matrix[:, self.columns].indptr))
         whole = np.zeros(len(self.low), np.int64)
@@ -270,71 +278,71 @@ class _Part:
             self.low[self.columns],
             self.high[self.columns],
             whole[self.columns],
-            rows.part(self.touched, self.columns, self.goal),
+            rows.some(self.touched).on(self.columns, self.goal),
         )
 
     def choose(self, rng: np.random.Generator, stop: Callable[[], bool]) -> dict[int, int]:
-        """Counts of the sizes, and of cells whose figures are met with them."""
+        """Find counts of the sizes, and of cells whose figures are met with them."""
         best, least = self._search(rng, stop)
         if best is None:
-            best = self.goal.copy()
             nearest = self.programme.nearest(self._pull(self.goal))
-            if nearest is not None:
-                best[self.columns] = nearest
+            best = self.goal if nearest is None else self._counts(nearest)
         chosen = self.columns[self.sizes]
         if least == 0:
             chosen = np.unique(np.concatenate([chosen, *(j.sums.indices for j in self.judges)]))
-        return {int(cell): int(round(best[cell])) for cell in chosen}
+        return {int(cell): round(best[cell]) for cell in chosen}
 
     def _search(
         self, rng: np.random.Generator, stop: Callable[[], bool]
     ) -> tuple[FloatArray | None, float]:
-        """Counts that meet the conditions and come nearest to the judges, and how near."""
-        best, least = None, np.inf
+        """Find counts that meet the conditions, near what the judges ask, and say how near."""
+        best, least, seen = None, np.inf, set[float]()
         sizes = self.columns[self.sizes]
         for attempt in range(_ATTEMPTS):
-            goal = self.goal.copy()
+            radius, fractions = _WAYS[attempt % len(_WAYS)]
+            goal, point, shift = self.goal.copy(), None, 0.0
             goal[sizes] += _NOISE * self.spread * rng.normal(size=len(sizes))
-            goal[sizes] *= np.exp(_WIDER * attempt * rng.normal(size=len(sizes)))
-            point = self._approach(goal) if attempt and self.judges else None
-            goal = goal if point is None else point
-            seen: set[float] = set()
+            if self.judges and attempt:
+                goal[sizes] *= np.exp(_FARTHER * rng.normal(size=len(sizes)))
+            if self.judges and fractions:
+                point = goal = self._approach(goal)
             for _ in range(_STEPS):
-                counts, possible = self._solve(goal, point, _RADII[attempt % len(_RADII)])
-                if counts is None:
+                if point is None:
+                    found, possible = self.programme.solve(self._pull(goal))
                     if not possible:
                         return best, least
+                else:
+                    near = self._near(self.programme, point, radius)
+                    found = near.approach(self._pull(goal), self._judged(point, shift))
+                if found is None:
                     break
+                counts = self._counts(found)
                 off = self._off(counts)
-                if DEBUG: print('     ',attempt,off,point is not None)
                 if off < least:
                     best, least = counts, off
-                if off == 0:
+                if off == 0 or stop():
                     return best, least
-                if stop():
-                    break
-                if off in seen:
-                    break
+                # Where expansion leads back to, aim beside the figures.
+                shift = off * rng.normal() if off in seen else 0.0
                 seen.add(off)
-                point = goal = counts
+                goal, point = counts, counts if self.judges else None
             if stop():
                 break
         return best, least
 
     def _approach(self, goal: FloatArray) -> FloatArray:
         """Go from some counts to fractional ones that meet the judges, if possible."""
-        whole = replace(self.programme, whole=np.zeros(len(self.columns), np.int64))
-        found, _ = whole.solve(self._pull(goal))
+        programme = replace(self.programme, whole=np.zeros(len(self.columns), np.int64))
+        found, _ = programme.solve(self._pull(goal))
         if found is None:
             return goal
         point, radius = self._counts(found), 0.5
         off = sum(judge.off(point, _INSIDE) for judge in self.judges)
         for _ in range(_APPROACHES):
-            if off == 0 or radius < 1e-3:
+            if off == 0:
                 break
-            rows = [self._judged(judge, point) for judge in self.judges]
-            soft = reduce(Rows.and_, rows)
-            found, _ = self._near(whole, point, radius).solve(self._pull(point), soft)
+            near = self._near(programme, point, radius)
+            found = near.approach(self._pull(point), self._judged(point))
             if found is None:
                 break
             trial = self._counts(found)
@@ -362,26 +370,10 @@ class _Part:
         counts[self.columns] = found
         return counts
 
-    def _judged(self, judge: _Judge, point: FloatArray) -> Rows:
-        """Conditions of a judge on the open cells."""
-        rows = judge.rows(point)
-        return rows.part(np.arange(len(rows.low)), self.columns, self.goal)
-
-    def _solve(
-        self, goal: FloatArray, point: FloatArray | None, radius: float
-    ) -> tuple[FloatArray | None, bool]:
-        """Counts near a goal, and whether there may be any; judges are expanded at a point."""
-        import time
-        t=time.time()
-        if point is None or not self.judges:
-            found, possible = self.programme.solve(self._pull(goal))
-        else:
-            soft = reduce(Rows.and_, [self._judged(j, point) for j in self.judges])
-            near = self._near(self.programme, point, radius)
-            found, _ = near.solve(self._pull(goal), soft, 0.05)
-            possible = True
-        if DEBUG: print('       solve',found is not None,f'{time.time()-t:.2f}')
-        return None if found is None else self._counts(found), possible
+    def _judged(self, point: FloatArray, shift: float = 0.0) -> Rows:
+        """Conditions of all judges on the open cells, expanded at a point."""
+        rows = Rows.joined([judge.rows(point, shift) for judge in self.judges])
+        return rows.on(self.columns, self.goal)
 
     def _off(self, counts: FloatArray) -> float:
         """How far counts are from printing all that they decide."""
