@@ -28,6 +28,8 @@ _STEPS = 6
 """Times that figures such as chi-square are expanded anew on the way to them."""
 _NOISE = 0.5
 """Standard deviation of the goals around what is expected, in those of counts."""
+_FAR = 30.0
+"""Half-widths off from which fractions of records are tried first."""
 _INSIDE = 0.95
 """How far expanded figures may be off, in half-widths."""
 _APPROACHES = 40
@@ -325,7 +327,8 @@ class _Part:
                 # Where expansion leads back to, aim beside the figures.
                 shift = off * rng.normal() if off in seen else 0.0
                 seen.add(off)
-                goal, point = counts, counts if self.judges else None
+                if self.judges:
+                    goal = point = self._approach(counts) if off > _FAR else counts
             if stop():
                 break
         return best, least
