@@ -19,7 +19,7 @@ _SECONDS = 20.0
 """A safety net for programmes whose every branch takes long."""
 _MISSED = 1e3
 """What missing a condition by one record costs beside a size one standard deviation off."""
-_ANY, _GOOD = 1e9, 0.05
+_ROUGH, _GOOD = 0.5, 0.05
 """How much dearer than the best a solution may be, as a share."""
 _IMPOSSIBLE = 2
 """How the solver says that there are no such counts."""
@@ -79,7 +79,7 @@ class Programme:
 
     def solve(self, pull: Pull) -> tuple[FloatArray | None, bool]:
         """Find any counts, and tell whether there may be some."""
-        return self._solve(pull, Rows.none(len(self.low)), _NODES, _ANY)
+        return self._solve(pull, Rows.none(len(self.low)), _NODES, _ROUGH)
 
     def approach(self, pull: Pull, soft: Rows) -> FloatArray | None:
         """Find counts that miss further conditions by as little as possible."""

@@ -227,13 +227,20 @@ def test_settled_sizes_differ_by_seed_and_repeat(tmp_path):
 
 
 def test_a_bound_that_excludes_its_end_is_kept(tmp_path):
-    # A half is not under a half: sizes and cells must leave the very end out.
-    text = "  - {kind: summary, of: X, by: A, below: {12: {1: <50, 2: 50.0, 3: '>50'}}}\n"
-    spec = small(tmp_path, VARIABLES.format(records=30) + text)
-    problem = problem_of(spec)
-    source_of(Types(problem))
-    sizes_of(problem)
-    assert synthesize(spec, seed=1).exact
+    # Were a half under a half, the expected sizes would do; as it is, a row must be large enough
+    # for a little more than a half to print as 50.
+    text = (
+        "  - {kind: frequencies, of: B, counts: {x: 450, y: 450}}\n"
+        "  - {kind: crosstab, rows: A, columns: B, "
+        "row_percentages: {1: [<50, '>50'], 2: [50, 50], 3: [50, 50]}}\n"
+    )
+    problem = problem_of(small(tmp_path, VARIABLES.format(records=900) + text))
+    expected = np.full(len(problem.low), 450.0)
+    expected[[share.of for share in problem.shares]] = 850, 26, 24
+    settle(problem, expected, np.random.default_rng(1))
+    sizes = sizes_of(problem)
+    assert sum(sizes) == 900
+    assert max(sizes[1:]) > 100
 
 
 def test_settling_stops_when_asked_to(tmp_path):
