@@ -141,9 +141,8 @@ def test_a_run_prints_percentages_of_rows_of_unknown_size(tmp_path):
     assert result.exact
     assert len(result.data) == table.sum()
     shares = pd.crosstab(result.data["A"], result.data["B"], normalize="index") * 100
-    np.testing.assert_allclose(
-        shares, 100 * table / table.sum(axis=1, keepdims=True), atol=0.05 + 1e-9
-    )
+    printed = np.round(100 * table / table.sum(axis=1, keepdims=True), 1)
+    np.testing.assert_allclose(shares, printed, rtol=0, atol=0.05 + 1e-9)
 
 
 @pytest.mark.parametrize(("records", "least"), [(2, 0), (8, 4), (20, 4), (100, 4)])
