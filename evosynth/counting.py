@@ -114,6 +114,7 @@ class Layout:
                 tuple(ends[:, 0].tolist()),
                 tuple(ends[:, 1].tolist()),
                 bounds,
+                ((0.0, 0.0),) * len(cells),
                 complete,
             )
         )
@@ -132,7 +133,8 @@ class Layout:
             return
         least = tuple(cut.low[part] for part in parts)
         most = tuple(cut.high[part] for part in parts)
-        self.shares.append(Share(of, tuple(cells), least, most, bounds))
+        extra = tuple(cut.extra[part] for part in parts)
+        self.shares.append(Share(of, tuple(cells), least, most, bounds, extra))
 
     def plan(self, counted: Iterable[tuple[Place, ...]], smooth: Iterable[Smooth] = ()) -> Plan:
         """Return what was laid out."""

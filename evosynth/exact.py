@@ -85,7 +85,7 @@ class Exact:
         few = few_types(problem) and not dense and not cls.by_record
         space: Space = Types(problem) if few else Records(problem)
         fitted = not dense or bool(problem.size or problem.shares)
-        source = prepare(space, start, fitted, np.random.default_rng((seed, _STREAM)))
+        source = prepare(space, start, fitted, np.random.default_rng((seed, _STREAM)), stop)
         return cls(problem, space, source, dense, stop)
 
     @property

@@ -69,6 +69,9 @@ class Share:
     """Largest share of each cell, roughly."""
     bounds: Bounds
     """Exact bounds of each cell for a count of the other; low > high where it cannot be."""
+    extra: tuple[tuple[float, float], ...]
+    """Records that go with those shares: whole counts from ``low × size + extra[0]`` to
+    ``high × size + extra[1]`` are within the exact bounds, but perhaps at the very ends."""
     complete: bool = False
     """Whether the cells make up the other one."""
 

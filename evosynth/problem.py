@@ -32,6 +32,7 @@ class FlatShare:
     low: FloatArray
     high: FloatArray
     bounds: Bounds
+    extra: FloatArray
     complete: bool
 
 
@@ -95,6 +96,7 @@ class Problem:
                         np.array(share.low),
                         np.array(share.high),
                         share.bounds,
+                        np.array(share.extra).reshape(-1, 2),
                         share.complete,
                     )
                 )

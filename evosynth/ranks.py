@@ -35,6 +35,8 @@ class Cut:
     groups: IntArray
     low: tuple[float, float, float]
     high: tuple[float, float, float]
+    extra: tuple[tuple[float, float], ...]
+    """Of each count: the bounds are these shares of the group and so many records more."""
     bounds: Callable[[int], tuple[list[int], list[int]]]
 
 
@@ -70,7 +72,8 @@ def quantile(variable: Variable, q: float, published: Published, size: int | Non
             first, second, _ = _order(q, n)
             return [0, 1, 0], [first, n, n - 1 - second]
 
-        return [Cut(cut(variable, (v, v)), (0, 0, 0), (q, 1, 1 - q), at)]
+        extra = (0, -q), (1, 0), (0, q - 1)
+        return [Cut(cut(variable, (v, v)), (0, 0, 0), (q, 1, 1 - q), extra, at)]
     pair = _pair(values, q, published, size)
     if pair is None:
         return []
@@ -93,9 +96,19 @@ def quantile(variable: Variable, q: float, published: Published, size: int | Non
     between = variable.quantities.copy()
     groups = np.where(between <= a, 0, np.where(between >= b, 2, 1))
     groups[variable.valid :] = OUTSIDE
+    # How far between the two values the quantile may lie decides which sizes admit it.
+    least, most = (min(max((end - a) / (b - a), 0.0), 1.0) for end in published.interval)
+    below = 1 - q - most, 1 - q - least
+    above = -below[1], -below[0]
     return [
-        Cut(cut(variable, (a, b)), (0, 0, 0), (q, 1, 1 - q), outer),
-        Cut(groups, (q, 0, 1 - q), (q, 0, 1 - q), inner),
+        Cut(
+            cut(variable, (a, b)),
+            (0, 0, 0),
+            (q, 1, 1 - q),
+            ((0, -q), (2, 0), (0, q - 1)),
+            outer,
+        ),
+        Cut(groups, (q, 0, 1 - q), (q, 0, 1 - q), (below, (0, 0), above), inner),
     ]
 
 
@@ -144,7 +157,7 @@ def extreme(variable: Variable, published: Published, largest: bool) -> Cut | No
         return [0, 1, 0], [n, n, 0] if largest else [0, n, n]
 
     high = (1.0, 1.0, 0.0) if largest else (0.0, 1.0, 1.0)
-    return Cut(cut(variable, ends), (0, 0, 0), high, at)
+    return Cut(cut(variable, ends), (0, 0, 0), high, ((0, 0), (1, 0), (0, 0)), at)
 
 
 class GroupQuantile(Smooth):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,10 +73,17 @@ class Source:
         return self.space.from_pool(self.codes, _round(noisy, order, records, rng))
 
 
-def prepare(space: Space, start: str, fitted: bool, rng: np.random.Generator) -> Source:
+def prepare(
+    space: Space,
+    start: str,
+    fitted: bool,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] = lambda: False,
+) -> Source:
     """Build the distribution that candidates are drawn from, and settle open sizes by it.
 
-    ``fitted``: whether a calibrated one is needed at all.
+    ``fitted``: whether a calibrated one is needed at all; ``stop`` is asked now and then whether
+    to settle for less.
     """
     problem = space.problem
     columns = range(len(problem.schema.variables))
@@ -93,7 +101,7 @@ def prepare(space: Space, start: str, fitted: bool, rng: np.random.Generator) ->
     if calibrated and (weights * possible).sum() > 0:
         weights = weights * possible * (records / (weights * possible).sum())
         _fit(problem, codes, cells, weights)
-    settle(problem, count_weights(cells, weights, len(problem.low)), rng)
+    settle(problem, count_weights(cells, weights, len(problem.low)), rng, stop)
     if calibrated and problem.shares:
         _fit(problem, codes, cells, weights)
     compass, influence, curvature = _orient(problem, codes, weights)

@@ -154,7 +154,7 @@ def synthesize(
         chosen: classic.Classic | exact.Exact
         if strategy == "classic":
             weights = tuple(output.weight for output in spec.outputs)
-            chosen = classic.Classic.of(problem, spec.plans, weights)
+            chosen = classic.Classic.of(problem, spec.plans, weights, stop)
             size, most = classic.POPULATION, classic.GENERATIONS
         else:
             kind = few.Few if few.few_records(problem) else exact.Exact
