@@ -20,7 +20,7 @@ _WRONG = 20.0
 """What a record in a wrong cell costs, in roots of half-widths."""
 _REPAIRS = 60
 _REPAIR_HEAT = 0.2
-"""Temperature, in records, at which tables are set right."""
+"""Temperature, in records, of every other burst that sets tables right."""
 _BURST = 4096
 _BEGIN = np.geomspace(20.0, 1.0, 11)
 _COLD = 0.5
@@ -58,7 +58,7 @@ class Few(Exact):
         """Make moves that bring tables into order, whatever becomes of other figures."""
         problem = self.problem
         cells = self.candidate(payload).cells
-        for _ in range(_REPAIRS):
+        for turn in range(_REPAIRS):
             if violation(cells, problem.low, problem.high) == 0:
                 break
             moves = self.space.propose(payload, _BURST, rng)
@@ -74,7 +74,7 @@ class Few(Exact):
                 problem.high,
                 np.zeros((len(moves.codes), 0)),
                 np.zeros(0),
-                _REPAIR_HEAT * rng.exponential(size=len(moves)),
+                _REPAIR_HEAT * (turn % 2) * rng.exponential(size=len(moves)),
                 1.0,
             )
             payload = self.space.apply(payload, moves, made.astype(np.int64))
