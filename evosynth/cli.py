@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from evosynth.schema import Variable
     from evosynth.spec import Spec
+    from evosynth.synthesis import Result
 
 EXACT, MISSED, BAD, INTERRUPTED = 0, 1, 2, 130
 _SHOWN = 20
@@ -214,11 +215,21 @@ def _run(options: argparse.Namespace) -> int:
     else:
         _report(result.verification, options.quiet)
         if not result.exact:
-            more = "" if result.stopped != result.reason else " --resume goes on from there."
-            say(f"The search stopped: {result.stopped}.{more}")
+            say(f"The search stopped: {result.stopped}. {_advice(result)}")
         if not options.quiet:
             say(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
     return EXACT if result.exact else MISSED
+
+
+def _advice(result: Result) -> str:
+    """Say how to get the figures that are missed."""
+    from evosynth.evolve import EVERY_FIGURE, NO_PROGRESS
+
+    advice = {
+        EVERY_FIGURE: "Another --seed may do better.",
+        NO_PROGRESS: "Another --seed may come nearer; --resume tries on.",
+    }
+    return advice.get(result.reason, "--resume goes on from there.")
 
 
 def _verify(options: argparse.Namespace) -> int:
