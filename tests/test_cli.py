@@ -8,13 +8,17 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 from cases import FOUNDING, SMALL
 
 from evosynth import cli, synthesis, write
+from evosynth.interrupt import Interrupt, interruptible
+from evosynth.kernels.cells import sum_joint
 from evosynth.spec import load
 
 
@@ -330,6 +334,19 @@ def test_ctrl_c_before_there_is_a_candidate_ends_at_once(press, spec, tmp_path, 
     assert cli.main(["run", str(spec), "-o", str(tmp_path / "out")]) == 130
     assert capsys.readouterr().err == "Interrupted; nothing was written.\n"
     assert not (tmp_path / "out").exists()
+
+
+@posix
+def test_ctrl_c_within_compiled_code_is_ctrl_c(press):
+    features, weights = np.ones((100_000, 5)), np.ones(100_000)
+    cells = np.zeros((100_000, 1), dtype=np.int32)
+    work = cells, np.arange(1), 1, features, weights
+    sum_joint(*work)
+    later = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt), interruptible(Interrupt()):
+        later.start()
+        while True:
+            sum_joint(*work)
 
 
 def test_ctrl_c_while_writing_does_not_stop_the_writing(press, spec, tmp_path, capsys):
