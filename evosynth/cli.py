@@ -49,6 +49,8 @@ def _outcome(arguments: Sequence[str] | None) -> int:
             note(line)
         if len(error.faults) > 1:
             note(f"{len(error.faults)} faults")
+        if all(fault.clash for _, fault in error.faults):
+            note("No data can have these figures; `run --anyway` comes as near as it can.")
         return BAD
     except EvosynthError as error:
         note(str(error))
@@ -64,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Make teaching data that reprint published figures, digit for digit.",
     )
     parser.add_argument("--version", action="version", version=f"evosynth {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True)
 
     check = commands.add_parser("check", help="report every fault of a spec, or what it declares")
     check.add_argument("spec", metavar="SPEC")
@@ -192,6 +194,8 @@ def _run(options: argparse.Namespace) -> int:
     spec = load(options.spec, anyway=options.anyway)
     for line in spec.clashes:
         note(line)
+    if spec.clashes:
+        note("No data can have these figures; coming as near as possible.")
     ready(folder, options.force or options.resume)
     from evosynth.synthesis import synthesize
 
@@ -265,6 +269,7 @@ def _report(found: pd.DataFrame, quiet: bool) -> None:
         _table(rows, ["output", "figure", "published", "reproduced", "off"])
         if len(missed) > _SHOWN:
             say(f"… and {len(missed) - _SHOWN} more")
+        say("A half-unit is half of the last printed digit: 0.005 where two decimals are printed.")
 
 
 def _schema(options: argparse.Namespace) -> int:

@@ -307,14 +307,6 @@ def _hint(value: str, variable: Variable) -> str:
     """Say what may have been meant by a value that a variable does not have."""
     if value == MISSING or value in variable.texts[variable.valid :]:
         return "; records with a missing value are outside every condition"
-    folded = value.casefold().strip()
-    codes = [
-        code
-        for code, label in zip(_codes(variable), variable.labels or (), strict=False)
-        if label.casefold().strip() == folded
-    ]
-    if len(codes) == 1:
-        return f"; write its code, {codes[0]}"
     return variable.hint(value) if variable.categorical else _range(variable)
 
 

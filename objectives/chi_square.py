@@ -49,7 +49,7 @@ class ChiSquare(Tested):
         yield from faults
         most = (schema[self.rows].valid - 1) * (schema[self.columns].valid - 1)
         if self.df is not None and self.df.interval[0] > most:
-            message = f"{self.df} is more than {most}, as many as the values of the variables admit"
+            message = f"{self.df} is more than {most}, the most that a table of these variables has"
             yield Fault(("df",), message, clash=True)
         elif self.df is not None and self.df.value >= 1:
             df = self.df.value

@@ -119,6 +119,9 @@ def test_run_verify_and_refuse(spec, tmp_path):
     assert "8 of 11 published figures" not in missed.stdout
     assert "SEX=1" in missed.stdout
     assert "half-units" in missed.stdout
+    assert missed.stdout.endswith(
+        "A half-unit is half of the last printed digit: 0.005 where two decimals are printed.\n"
+    )
 
 
 def test_verify_tells_that_records_are_missing_or_too_many(tmp_path, capsys):
@@ -148,10 +151,15 @@ def test_run_anyway_bears_figures_that_contradict_each_other(tmp_path, capfd):
     out = tmp_path / "out"
     assert cli.main(["run", str(spec), "-o", str(out)]) == 2
     assert not out.exists()
+    refused = capfd.readouterr().err.splitlines()
+    remedy = "No data can have these figures; `run --anyway` comes as near as it can."
+    assert refused[-2:] == ["2 faults", remedy]
     assert cli.main(["run", str(spec), "-o", str(out), "--anyway", "--generations", "1"]) == 1
     said = capfd.readouterr()
     assert "off by 3" in said.err
+    assert "No data can have these figures; coming as near as possible." in said.err
     assert "2 of 4 published figures" in said.out
+    assert "The search stopped: generation limit. --resume goes on from there." in said.out
     assert cli.main(["verify", str(spec), str(out / "data.csv")]) == 1
 
 
