@@ -219,7 +219,7 @@ def _run(options: argparse.Namespace) -> int:
     else:
         _report(result.verification, options.quiet)
         if not result.exact:
-            say(f"The search stopped: {result.stopped}. {_advice(result)}")
+            say(f"The search stopped: {result.stopped}. {_advice(result)}".rstrip())
         if not options.quiet:
             say(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
     return EXACT if result.exact else MISSED
@@ -230,7 +230,7 @@ def _advice(result: Result) -> str:
     from evosynth.evolve import EVERY_FIGURE, NO_PROGRESS
 
     advice = {
-        EVERY_FIGURE: "Another --seed may do better.",
+        EVERY_FIGURE: "" if result.spec.clashes else "Another --seed may do better.",
         NO_PROGRESS: "Another --seed may come nearer; --resume tries on.",
     }
     return advice.get(result.reason, "--resume goes on from there.")

@@ -84,6 +84,8 @@ class Result:
     def stopped(self) -> str:
         """Why the search stopped, in the light of the verification."""
         if self.reason == EVERY_FIGURE and not self.exact:
+            if self.spec.clashes:
+                return "the figures that are left contradict others"
             return "it took every figure for exact, but recomputed from the data some are not"
         return self.reason
 

@@ -159,7 +159,7 @@ def test_run_anyway_bears_figures_that_contradict_each_other(tmp_path, capfd):
     assert "off by 3" in said.err
     assert "No data can have these figures; coming as near as possible." in said.err
     assert "2 of 4 published figures" in said.out
-    assert "The search stopped: generation limit. --resume goes on from there." in said.out
+    assert "The search stopped: the figures that are left contradict others.\n" in said.out
     assert cli.main(["verify", str(spec), str(out / "data.csv")]) == 1
 
 
