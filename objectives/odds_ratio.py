@@ -99,8 +99,7 @@ class OddsRatio(Tested):
     def lower(self, schema: Schema) -> Plan:
         """Follow the four cells."""
         classes = classify(schema, self._groups(schema), self.condition)
-        keys = self.keys
-        return Plan(smooth=(_Ratios(classes, self.figures(schema), keys, self.level),))
+        return Plan(smooth=(_Ratios(classes, self.figures(schema), self.keys, self.level),))
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Count with pandas, compare with statsmodels."""
