@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from evosynth.counting import population
 from evosynth.errors import Fault
-from evosynth.objective import Figure, Output, Text
+from evosynth.objective import Figure, Mention, Output, Text
 from evosynth.printed import Printed, Published, Within
 from evosynth.schema import FloatArray, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _WIDE = 0.02
 """Part of a bound on a statistic by which it is enough to be inside it."""
@@ -72,6 +77,40 @@ class Tested(Output):
     def figures(self, schema: Schema) -> tuple[Figure, ...]:
         """One per key."""
         return tuple(Figure(key.replace("_", " "), printed) for key, printed in self.read()[0])
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys of the published figures."""
+        return [key for key, _ in self.read()[0]]
+
+
+class MeansTested(Tested):
+    """A test of the means of a quantity in groups."""
+
+    of: str = Field(description="the quantity")
+    by: str = Field(description="the variable whose values make the groups")
+
+    def mentions(self) -> Iterator[Mention]:
+        """Name the quantity and the groups."""
+        yield Mention(("of",), self.of)
+        yield Mention(("by",), self.by)
+
+    def faults(self, schema: Schema) -> Iterator[Fault]:
+        """Quantities that are none, and figures that cannot be read."""
+        if schema[self.of].values.dtype == object:
+            yield Fault(("of",), f"{self.of!r} holds categories that are not numbers")
+        if self.of == self.by:
+            yield Fault(("by",), f"{self.by!r} stands under of as well")
+        yield from self.read()[1]
+
+    def observed(
+        self, frame: pd.DataFrame, counts: FloatArray, schema: Schema
+    ) -> tuple[FloatArray, NDArray[Any]]:
+        """Quantity and group of every record, selected with pandas."""
+        people, weights = population(frame, counts, [self.of, self.by], self.condition, schema)
+        times = weights.astype(np.int64)
+        y = np.repeat(people[self.of].to_numpy(dtype=float), times)
+        return y, np.repeat(people[self.by].to_numpy(), times)
 
 
 def read_p(text: str, stars: Sequence[float]) -> Published:

@@ -84,7 +84,9 @@ class Result:
     def stopped(self) -> str:
         """Why the search stopped, in the light of the verification."""
         if self.reason == EVERY_FIGURE and not self.exact:
-            return "it met all that it could tell apart, which is not all that is published"
+            if self.spec.clashes:
+                return "the figures that are left contradict others"
+            return "it took every figure for exact, but recomputed from the data some are not"
         return self.reason
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:

@@ -10,42 +10,30 @@ from pydantic import Field
 from scipy import stats
 
 from evosynth.classes import Classes, all_levels, any_level, classify
-from evosynth.counting import population
 from evosynth.errors import Fault
 from evosynth.moments import Powers, Sample
-from evosynth.objective import Figure, Mention, Plan
+from evosynth.objective import Figure, Plan
 from evosynth.printed import Printed
 from evosynth.schema import FloatArray, Schema
-from evosynth.significance import Tested, p_box
+from evosynth.significance import MeansTested, p_box
 from evosynth.sums import Totals
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Anova(Tested):
+class Anova(MeansTested):
     """The F test of equal means of a quantity in several groups."""
 
     kind: Literal["anova"]
-    of: str = Field(description="the quantity")
-    by: str = Field(description="the variable whose values make the groups")
     f: Printed | None = Field(None, description="F statistic")
     eta_squared: Printed | None = Field(None, description="share of the sum of squares explained")
 
     statistics: ClassVar[tuple[str, ...]] = ("f", "eta_squared")
 
-    def mentions(self) -> Iterator[Mention]:
-        """Name the quantity and the groups."""
-        yield Mention(("of",), self.of)
-        yield Mention(("by",), self.by)
-
     def faults(self, schema: Schema) -> Iterator[Fault]:
         """Quantities that are none, and figures that cannot be."""
-        if schema[self.of].values.dtype == object:
-            yield Fault(("of",), f"{self.of!r} holds categories that are not numbers")
-        if self.of == self.by:
-            yield Fault(("by",), f"{self.by!r} stands under of as well")
-        yield from self.read()[1]
+        yield from super().faults(schema)
         if self.eta_squared is not None and not 0 <= self.eta_squared.value <= 1:
             yield Fault(("eta_squared",), f"{self.eta_squared} is not between 0 and 1")
         if self.f is not None and self.f.value < 0:
@@ -55,19 +43,14 @@ class Anova(Tested):
         """Follow the moments of the groups."""
         groups = {self.by: all_levels(schema[self.by]), self.of: any_level(schema[self.of])}
         classes = classify(schema, groups, self.condition)
-        keys = [key for key, _ in self.read()[0]]
-        return Plan(smooth=(_Anova(classes, self.of, keys, schema, self.figures(schema)),))
+        return Plan(smooth=(_Anova(classes, self.of, self.keys, schema, self.figures(schema)),))
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Select the groups with pandas, test with scipy."""
-        people, weights = population(frame, counts, [self.of, self.by], self.condition, schema)
-        times = weights.astype(np.int64)
-        y = np.repeat(people[self.of].to_numpy(dtype=float), times)
-        group = np.repeat(people[self.by].to_numpy(), times)
+        y, group = self.observed(frame, counts, schema)
         samples = [y[group == value] for value in dict.fromkeys(group.tolist())]
-        keys = [key for key, _ in self.read()[0]]
         if len(samples) < 2 or len(y) <= len(samples):
-            return np.full(len(keys), np.nan)
+            return np.full(len(self.keys), np.nan)
         test = stats.f_oneway(*samples)
         between = sum(len(s) * (s.mean() - y.mean()) ** 2 for s in samples)
         values = {
@@ -75,7 +58,7 @@ class Anova(Tested):
             "p": test.pvalue,
             "eta_squared": between / ((y - y.mean()) ** 2).sum(),
         }
-        return np.array([float(values[key]) for key in keys])
+        return np.array([float(values[key]) for key in self.keys])
 
 
 class _Anova(Powers):

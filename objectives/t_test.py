@@ -10,24 +10,23 @@ from pydantic import Field
 from scipy import stats
 
 from evosynth.classes import Classes, any_level, classify
-from evosynth.counting import levels_within, population
+from evosynth.counting import levels_within
 from evosynth.errors import Fault
 from evosynth.moments import Powers, Sample
-from evosynth.objective import Figure, Mention, Plan
+from evosynth.objective import Figure, Plan
 from evosynth.printed import Printed
 from evosynth.schema import FloatArray, Schema
-from evosynth.significance import Tested, p_box, p_faults
+from evosynth.significance import MeansTested, p_box, p_faults
 from evosynth.sums import Totals
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class TTest(Tested):
+class TTest(MeansTested):
     """The t test of a quantity in two groups: the first less the second."""
 
     kind: Literal["t_test"]
-    of: str = Field(description="the quantity")
     by: str = Field(description="the variable whose two values make the groups")
     t: Printed | None = Field(None, description="t statistic")
     df: Printed | None = Field(None, description="degrees of freedom")
@@ -36,26 +35,16 @@ class TTest(Tested):
 
     statistics: ClassVar[tuple[str, ...]] = ("t", "df", "difference")
 
-    def mentions(self) -> Iterator[Mention]:
-        """Name the quantity and the groups."""
-        yield Mention(("of",), self.of)
-        yield Mention(("by",), self.by)
-
     def faults(self, schema: Schema) -> Iterator[Fault]:
         """Quantities that are none, and more or fewer than two groups."""
-        if schema[self.of].values.dtype == object:
-            yield Fault(("of",), f"{self.of!r} holds categories that are not numbers")
-        if self.of == self.by:
-            yield Fault(("by",), f"{self.by!r} stands under of as well")
+        yield from super().faults(schema)
         levels = levels_within(self.by, self.condition, schema)
         if len(levels) != 2:
             message = f"{self.by!r} has {len(levels)} values, not two; choose two with where"
             yield Fault(("by",), message)
-        read, faults = self.read()
-        yield from faults
         if self.df is not None and self.df.value > 0:
             df = self.df.value
-            yield from p_faults(read, "t", lambda t: float(2 * stats.t.sf(t, df)))
+            yield from p_faults(self.read()[0], "t", lambda t: float(2 * stats.t.sf(t, df)))
 
     def lower(self, schema: Schema) -> Plan:
         """Follow the moments of the two groups."""
@@ -64,23 +53,19 @@ class TTest(Tested):
         classes = classify(
             schema, {self.by: groups, self.of: any_level(schema[self.of])}, self.condition
         )
-        keys = [key for key, _ in self.read()[0]]
-        block = _TTest(classes, self.of, keys, self.equal_variances, schema, self.figures(schema))
+        figures = self.figures(schema)
+        block = _TTest(classes, self.of, self.keys, self.equal_variances, schema, figures)
         return Plan(smooth=(block,))
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Select the groups with pandas, test with scipy."""
-        people, weights = population(frame, counts, [self.of, self.by], self.condition, schema)
-        times = weights.astype(np.int64)
-        y = np.repeat(people[self.of].to_numpy(dtype=float), times)
-        group = np.repeat(people[self.by].to_numpy(), times)
+        y, group = self.observed(frame, counts, schema)
         first, second = (
             y[group == schema[self.by].values[level]]
             for level in levels_within(self.by, self.condition, schema)
         )
-        keys = [key for key, _ in self.read()[0]]
         if min(len(first), len(second)) < 2:
-            return np.full(len(keys), np.nan)
+            return np.full(len(self.keys), np.nan)
         test: Any = stats.ttest_ind(first, second, equal_var=self.equal_variances)
         values = {
             "t": test.statistic,
@@ -88,7 +73,7 @@ class TTest(Tested):
             "p": test.pvalue,
             "difference": first.mean() - second.mean(),
         }
-        return np.array([float(values[key]) for key in keys])
+        return np.array([float(values[key]) for key in self.keys])
 
 
 class _TTest(Powers):

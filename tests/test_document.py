@@ -95,8 +95,8 @@ def test_faults_found_while_reading_join_the_others(write_spec: Write) -> None:
 
 
 BAD_FILES = {
-    "empty": ("", " the file is empty"),
-    "comments only": ("# nothing\n\n", " the file is empty"),
+    "empty": ("", ": the file is empty"),
+    "comments only": ("# nothing\n\n", ": the file is empty"),
     "latin 1": (b"a: 1\nb: caf\xe9\n", ":2 not UTF-8 text; save the file as UTF-8"),
     "utf 16": ("a: 1\n".encode("utf-16"), ":1 not UTF-8 text; save the file as UTF-8"),
     "control character": (
@@ -131,7 +131,7 @@ BAD_FILES = {
     "alias of itself as value": ("a: &x {b: *x}\n", ":1 a: nested deeper than 40 levels"),
     "too large": (
         b"#" * (MAX_BYTES + 1),
-        " larger than 16 MiB; a spec holds published tables, not data",
+        ": larger than 16 MiB; a spec holds published tables, not data",
     ),
 }
 
@@ -150,8 +150,8 @@ def test_the_largest_file_is_read(write_spec: Write) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("folder.yaml").mkdir()
-    assert message("nowhere.yaml") == "nowhere.yaml cannot be read: No such file or directory"
-    assert message("folder.yaml") == "folder.yaml cannot be read: Is a directory"
+    assert message("nowhere.yaml") == "nowhere.yaml: cannot be read: No such file or directory"
+    assert message("folder.yaml") == "folder.yaml: cannot be read: Is a directory"
 
 
 def test_nesting_has_a_limit(write_spec: Write) -> None:
