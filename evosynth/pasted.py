@@ -11,16 +11,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 
 from evosynth.errors import shown
 
 MAX_TEXT = 1_000_000
 MAX_CELLS = 100_000
+MAX_FILE_CELLS = 2_000_000
+"""Cells of a CSV file; its characters are bounded by the size of files."""
 
 Cell = tuple[str, ...]
-
-_LARGE = f"more than {MAX_CELLS:,} cells; paste one table"
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,7 @@ def _bracket(text: str, at: int) -> tuple[list[str], int] | None:
     return [_clean(item) for item in (found["low"], found["high"]) if item], found.end()
 
 
+@lru_cache(maxsize=10_000)
 def _cell(text: str) -> _Figure | None:
     """Read a text that holds one figure and nothing else."""
     return _figure(text, 0, alone=True)
@@ -177,6 +179,8 @@ class _Line:
     text: str = ""
     cells: list[str] | None = None
     """Its cells, where columns are separated outright."""
+    raw: list[str] = field(default_factory=list)
+    """The same with the spaces around them."""
     edge: int | None = None
     """Where the stub ends, if a bar says so."""
     pieces: list[_Piece] = field(default_factory=list)
@@ -198,15 +202,29 @@ _COLUMN = 1000
 """How far apart columns are that are separated outright; less is indentation."""
 
 
-def _separated(number: int, raw: list[str]) -> _Line:
-    """Make a line of separated cells."""
-    cells = [" ".join(cell.split()) for cell in raw]
-    line = _Line(number, " ".join(cells), cells)
-    for column, (cell, text) in enumerate(zip(raw, cells, strict=True)):
+def _bare(number: int, raw: list[str]) -> _Line:
+    """Make a line of separated cells that are not looked at yet."""
+    return _Line(number, cells=[" ".join(cell.split()) for cell in raw], raw=raw)
+
+
+def _placed(raw: list[str]) -> list[_Piece]:
+    """Labels in separated cells, with their indentation."""
+    found = []
+    for column, cell in enumerate(raw):
+        text = " ".join(cell.split())
         if text:
             indent = len(cell.expandtabs(4)) - len(cell.expandtabs(4).lstrip())
             start = column * _COLUMN + min(indent, _COLUMN // 2)
-            line.pieces.append(_Piece(start, column * _COLUMN + len(cell.rstrip()), text))
+            found.append(_Piece(start, column * _COLUMN + len(cell.rstrip()), text))
+    return found
+
+
+def _separated(number: int, raw: list[str]) -> _Line:
+    """Make a line of separated cells."""
+    line = _bare(number, raw)
+    cells = line.cells or []
+    line.text = " ".join(cells)
+    line.pieces = _placed(raw)
     line.stub = [piece for piece in line.pieces if piece.start < _COLUMN]
     for text in filter(None, cells[1:]):
         figure = _cell(text)
@@ -220,6 +238,9 @@ _CHUNK = re.compile(r"\S+(?: \S+)*+")
 _GLUED = re.compile(
     r"\b(Std\.|1st|3rd|[ztF]|Odds|Hazard|Risk) (?=Error|err\.|Dev|Qu\.|value|ratio)", re.I
 )
+_SIZE = re.compile(r"\(n\s?=\s?[\d,]{1,12}\)", re.I)
+"""How many a column or row is about, as in ``Male (n=40)``: part of its label."""
+_SIZE_AFTER = re.compile(rf"(?<=[^\W\d_]) {_SIZE.pattern}", re.I)
 _CONNECTORS = {"to", "and", "than", "under", "&", "-", "–", "—"}
 
 
@@ -237,7 +258,7 @@ def _scan(piece: _Piece) -> list[_Figure]:
     at = 0
     while at < len(piece.text):
         figure = _figure(piece.text, at, alone=False)
-        if figure:
+        if figure and (found or at == 0 or not _SIZE.match(piece.text, at)):
             found.append(figure)
             at = figure.end + 1
         else:
@@ -259,6 +280,7 @@ def _spaced(number: int, text: str, bars: bool) -> _Line:
     text = re.sub(r"(?<=\d% conf\.) (?=interval)", "  ", text, flags=re.I)
     text = re.sub(r"\(( +)([^()\s]{1,20})\)", r"(\2)\1", text)
     text = _GLUED.sub(lambda m: f"{m[1]}\0", text)
+    text = _SIZE_AFTER.sub(lambda m: m[0].replace(" ", "\0"), text)
     line = _Line(number, text, edge=edge if edge >= 0 else None, pieces=_chunks(text))
     if line.edge is not None:
         line.stub = _chunks(text[: line.edge])
@@ -531,13 +553,17 @@ def _unread_cell(text: str) -> str:
 
 
 def _by_cells(
-    lines: list[_Line], stubs: int | None, head: list[_Line] | None = None, padded: bool = False
+    lines: list[_Line],
+    stubs: int | None,
+    head: list[_Line] | None = None,
+    padded: bool = False,
+    most: int = MAX_CELLS,
 ) -> Pasted:
     """Read lines whose cells are separated; ``padded``: with spaces, so that they are aligned."""
     header, body = _head(lines) if head is None else (head, lines)
     top, above = _named(header)
     table = [line.cells or [] for line in body]
-    width = max((line.pieces[-1].start // _COLUMN + 1 for line in body), default=0)
+    width = max(map(_trimmed, table), default=0)
     named = list(top.cells or []) if top else []
     reach = _trimmed(named)
     if stubs is None:
@@ -546,11 +572,11 @@ def _by_cells(
     aligned = head is not None or not reach or not named[0] or reach != width - stubs
     cut = stubs if aligned else 0
     size = max(width - stubs, reach - cut, 0)
-    if size * len(body) > MAX_CELLS:
-        return _refused(body[0].number, _LARGE)
+    if size * len(body) > most:
+        return _refused(body[0].number, _large(most))
     read, faults = [], []
     for line, cells in zip(body, table, strict=True):
-        stub = tuple(piece for piece in line.pieces if piece.start < stubs * _COLUMN)
+        stub = tuple(_placed(line.raw[:stubs]))
         texts = [*cells[stubs:], *[""] * (size + stubs - len(cells))][:size]
         figures = [_cell(text) if text else None for text in texts]
         wrong = [t for t, f in zip(texts, figures, strict=True) if t and (not f or f.comma)]
@@ -603,7 +629,7 @@ def _by_spaces(lines: list[_Line], stubs: int | None) -> Pasted:
     faults: list[Unread] = []
     size = _columns(top, body, stubs or 1)
     if size * len(body) > MAX_CELLS:
-        return _refused(body[0].number, _LARGE)
+        return _refused(body[0].number, _large(MAX_CELLS))
     taken = [(line, _taken(line, size)) for line in body]
     spans = _spans([figures for _, figures in taken if len(figures) == size], size)
     rising = [len(figures) for _, figures in taken if figures]
@@ -904,15 +930,19 @@ def _refused(line: int, message: str) -> Pasted:
     return Pasted(faults=(Unread(line, message),))
 
 
-def _too_large(texts: Sequence[str], way: str) -> Pasted | None:
+def _large(most: int) -> str:
+    return f"more than {most:,} cells; give one table"
+
+
+def _too_large(texts: Sequence[str], way: str, most: int = MAX_CELLS) -> Pasted | None:
     """Refuse a text of too many cells before they are read."""
     mark = {"latex": "&", "grid": "|", "grid-open": "|"}.get(way, way)
     seen = 0
     for number, text in enumerate(texts):
         seen += len(text.split()) if way in {"bars", "spaces"} else text.count(mark) + 1
         seen += 99 * text.count(r"\multicolumn") if way == "latex" else 0
-        if seen > MAX_CELLS and text.strip():
-            return _refused(number, _LARGE)
+        if seen > most and text.strip():
+            return _refused(number, _large(most))
     return None
 
 
@@ -928,9 +958,49 @@ def parse(text: str, stubs: int | None = None) -> Pasted:
     if large:
         return large
     lines = list(_lines(texts, way))
+    found = _r_table(texts) if way == "spaces" else None
+    if found:
+        return found
     spaced = way in {"bars", "spaces"}
     found = _by_spaces(lines, stubs) if spaced else _by_cells(lines, stubs, padded="grid" in way)
     return found if found.rows or found.faults else _without_figures(lines)
+
+
+def _r_table(texts: list[str]) -> Pasted | None:
+    """Read a two-way table as R prints it, if it is one.
+
+    Columns are flush right and row labels set in by two. The name of the row variable stands above
+    the labels and that of the column variable alone above the columns, unless they have no names.
+    """
+    lines = [(number, text) for number, text in enumerate(texts) if text.strip()]
+    named = len(lines) > 2 and lines[0][1].startswith("  ") and not lines[1][1].startswith(" ")
+    above = lines[:1] if named else []
+    if len(lines) < 2:
+        return None
+    (top, header), *body = lines[len(above) :]
+    if not all(re.match(r"  \S", text) for _, text in body):
+        return None
+    if named:
+        edge = len(above[0][1]) - len(above[0][1].lstrip())
+    else:
+        size = len(header.split())
+        edge = max(len(" ".join(["", "", *text.split()[:-size]])) for _, text in body) + 1
+    if edge < 2 or any(text[edge - 1 : edge] != " " for _, text in [*body, (top, header)]):
+        return None
+    ends = [[edge + m.end() for m in _WORD.finditer(text[edge:])] for _, text in body]
+    cuts = list(pairwise([edge, *ends[0]]))
+    if not cuts or any(found != ends[0] for found in ends) or len(header) != ends[0][-1]:
+        return None
+    labels = [header[a:b] for a, b in cuts]
+    if not all(label.strip() and label[-1] != " " for label in labels):
+        return None
+    rows = [[text[:edge], *(text[a:b] for a, b in cuts)] for _, text in body]
+    if not all(_cell(cell.strip()) for _, *cells in rows for cell in cells):
+        return None
+    heads = [_separated(n, ["", name]) for n, name in above]
+    heads.append(_separated(top, [header[:edge], *labels]))
+    made = [_separated(n, row) for (n, _), row in zip(body, rows, strict=True)]
+    return _by_cells(made, 1, heads)
 
 
 def _without_figures(lines: list[_Line]) -> Pasted:
@@ -985,26 +1055,26 @@ def _line(number: int, text: str, way: str, cells: list[str] | None) -> _Line:
 
 def parse_csv(text: str, stubs: int | None = None) -> Pasted:
     """Read a CSV file with one header line; ``stubs`` is the number of label columns, if known."""
-    if len(text) > MAX_TEXT:
-        return _refused(0, f"more than {MAX_TEXT:,} characters; give one table")
     text = _THIN.sub(_joined, text.removeprefix("\ufeff"))
     first = next((line for line in text.splitlines() if line.strip()), "")
     mark = max("\t;,", key=lambda mark: (len(_quoted(first, mark)) > 1, mark == "\t", mark == ";"))
     lines: list[_Line] = []
-    large = _too_large(text.split("\n"), mark)
+    large = _too_large(text.split("\n"), mark, MAX_FILE_CELLS)
     if large:
         return large
     reader = csv.reader(re.split(r"(?<=\n)", text), delimiter=mark)
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):
-                lines.append(_separated(reader.line_num - 1, cells))
+                lines.append(_bare(reader.line_num - 1, cells))
     except csv.Error as error:
         return _refused(max(reader.line_num - 1, 0), f"not a CSV file: {error}")
     if not lines:
         return _refused(0, "the file is empty")
-    found = _by_cells(lines[1:], stubs, lines[:1])
-    return found if found.rows or found.faults else _without_figures(lines)
+    found = _by_cells(lines[1:], stubs, lines[:1], most=MAX_FILE_CELLS)
+    if found.rows or found.faults:
+        return found
+    return _without_figures([_separated(line.number, line.raw) for line in lines])
 
 
 # ---- labels -----------------------------------------------------------------------------------
