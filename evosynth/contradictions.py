@@ -7,26 +7,38 @@ from itertools import combinations
 
 import numpy as np
 
+from evosynth import consequences, joint
 from evosynth.errors import Fault, Path
 from evosynth.grid import Grid
-from evosynth.margins import common, project
-from evosynth.objective import CellTable, Plan
+from evosynth.margins import common, plain, project
+from evosynth.objective import CellTable, Output, Plan
 from evosynth.schema import IntArray, Schema
 
 _MOST = 20
 """Clashes that are listed for one pair of tables."""
 
 
-def find(plans: Sequence[Plan], schema: Schema, known: Set[Path]) -> Iterator[Fault]:
-    """Clashes of published tables; ``known``: outputs whose own sums are already told."""
-    yield from (fault for fault in within_tables(plans, schema) if fault.path not in known)
-    yield from between_tables(plans, schema)
+def find(
+    outputs: Sequence[Output | None], plans: Sequence[Plan], schema: Schema, known: Set[Path]
+) -> Iterator[Fault]:
+    """Clashes of published figures; ``known``: outputs whose own are already told.
+
+    What involves more figures is looked at where what involves fewer is silent.
+    """
+    found = [fault for fault in within_tables(plans, schema) if fault.path not in known]
+    found += between_tables(plans, schema)
+    yield from found
+    faulty = known | {fault.path[:2] for fault in found}
+    found = list(consequences.clashes(outputs, plans, schema, faulty))
+    yield from found
+    faulty = faulty | {fault.path[:2] for fault in found}
+    yield from joint.clashes(plans, schema, faulty, lambda grid, cell: _where(grid, cell, schema))
 
 
 def within_tables(plans: Sequence[Plan], schema: Schema) -> Iterator[Fault]:
     """Cells that no count fits, and tables whose cells do not add up to all records."""
     for output, plan in enumerate(plans):
-        for table in plan.tables:
+        for table in plan.certain():
             faults = list(_sum_faults(table, schema))
             yield from (Fault(("outputs", output), message, clash=True) for message in faults)
             if faults:
@@ -53,7 +65,7 @@ def _sum_faults(table: CellTable, schema: Schema) -> Iterator[str]:
 
 def between_tables(plans: Sequence[Plan], schema: Schema) -> Iterator[Fault]:
     """Pairs of tables that disagree on counts that both make up."""
-    tables = [(output, table) for output, plan in enumerate(plans) for table in plan.tables]
+    tables = [(output, table) for output, plan in enumerate(plans) for table in plan.certain()]
     for (first, a), (second, b) in combinations(tables, 2):
         if not set(a.grid.columns) & set(b.grid.columns):
             continue
@@ -82,6 +94,7 @@ def _margin(table: CellTable, shared: Grid, records: int) -> tuple[IntArray, Int
 
 def _where(grid: Grid, cell: int, schema: Schema) -> str:
     """Say which records a cell counts."""
+    grid = plain(grid)
     parts = []
     for column, groups, level in zip(
         grid.columns, grid.groups, np.unravel_index(cell, grid.shape), strict=True

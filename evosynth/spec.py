@@ -97,7 +97,7 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
     variables = [build(name, v, faults) for name, v in file.variables.items()]
     schema = Schema(file.records, tuple(v for v in variables if v is not None))
     broken = set(file.variables) - set(schema.index)
-    outputs: list[Output] = []
+    outputs: list[Output | None] = []
     plans: list[Plan] = []
     cells = 0
     for position, raw in enumerate(file.outputs):
@@ -105,17 +105,15 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         output = _output(raw, where, faults, FilePath(document.file).parent)
         found = [] if output is None else list(_output_faults(output, where, schema, broken))
         faults += found
-        plans.append(Plan())
-        if output is None:
-            continue
         outputs.append(output)
-        if _known(output, schema) and all(fault.clash for fault in found):
+        plans.append(Plan())
+        if output is not None and _known(output, schema) and all(fault.clash for fault in found):
             plans[-1] = output.lower(schema)
             cells += sum(table.grid.size for table in plans[-1].tables)
         if cells > MAX_CELLS:
             message = f"the tables have more than {MAX_CELLS:,} cells in all"
             raise document.error([*faults, Fault(where, message)])
-    faults += contradictions.find(plans, schema, {fault.path[:2] for fault in faults})
+    faults += contradictions.find(outputs, plans, schema, {fault.path[:2] for fault in faults})
     if document.faults or any(not (anyway and fault.clash) for fault in faults):
         raise document.error(faults)
     return Spec(
@@ -125,7 +123,7 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         file.start,
         file.strategy,
         schema,
-        tuple(outputs),
+        tuple(output for output in outputs if output is not None),
         tuple(plans),
         tuple(document.error(faults).lines()) if faults else (),
     )

@@ -91,8 +91,8 @@ CASES = {
             "{kind: frequencies, of: X, counts: {3: 60}}",
         ],
         [
-            "outputs[1]: X=0|…|9 comes to 60 to 100 records here, but to 0 to 49 in outputs[0] "
-            "(off by 11)"
+            "outputs[1]: X=0|…|9 comes to 60 to 100 records here, but to 0 to 50 in outputs[0] "
+            "(off by 10)"
         ],
     ),
     "two figures of one cell": (
