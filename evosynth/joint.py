@@ -27,10 +27,9 @@ from evosynth.objective import CellTable, Place, Plan, Share
 from evosynth.schema import FloatArray, IntArray, Schema
 
 MAX_UNKNOWNS = 4_000
-"""Counts and sums in one joint table; about a tenth of a second."""
-_MAX_ALL = 20_000
-"""The same in all joint tables of a spec."""
-_MAX_ENTRIES = 400_000
+"""Counts and sums in one joint table."""
+_MAX_WORK = 4_000_000
+"""Unknowns × rows in all joint tables of a spec: about a second."""
 _SECONDS = 10.0
 _SCALE = 1e5
 """Records are counted in units of which there are not more."""
@@ -56,12 +55,19 @@ def clashes(
         for claim in _claims(output, plan, schema, where)
     ]
     told: set[int] = set()
+    left = _MAX_WORK
     for columns in _domains(claims):
         while True:
             inside = [c for c in claims if c.columns <= columns and c.output not in told]
             if len({c.output for c in inside}) < 2 and not any(c.relative for c in inside):
                 break
-            fault = _clash(inside, _Joint(_refined(inside), schema))
+            joint = _Joint(_refined(inside), schema)
+            sums = len({c.quantity for c in inside} - {None})
+            work = joint.grid.size * (1 + sums) * sum(c.size for c in inside)
+            if work > left:
+                break
+            left -= work
+            fault = _clash(inside, joint)
             if fault is None:
                 break
             told.add(int(fault.path[1]))
@@ -123,7 +129,6 @@ def _domains(claims: Sequence[_Claim]) -> Iterator[frozenset[int]]:
         return math.prod(shape[column] for column in columns) * (1 + len(quantities))
 
     found: list[frozenset[int]] = []
-    left = _MAX_ALL
     for domain in sets:
         if any(domain <= other for other in found) or size(domain) > MAX_UNKNOWNS:
             continue
@@ -138,9 +143,6 @@ def _domains(claims: Sequence[_Claim]) -> Iterator[frozenset[int]]:
                 break
             domain = grown
         found.append(domain)
-        left -= size(domain)
-        if left < 0:
-            return
         yield domain
 
 
@@ -184,6 +186,11 @@ class _Claim(ABC):
     @abstractmethod
     def grids(self) -> tuple[Grid, ...]:
         """The tables that they rest on."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of rows."""
 
     @abstractmethod
     def rows(self, joint: _Joint) -> _Rows:
@@ -231,6 +238,10 @@ class _Counts(_Claim):
     def grids(self) -> tuple[Grid, ...]:
         return (self.table.grid,)
 
+    @property
+    def size(self) -> int:
+        return len(self.bounded)
+
     def rows(self, joint: _Joint) -> _Rows:
         cells = joint.cells(self.table.grid)[self.bounded]
         low, high = self.table.low[self.bounded], self.table.high[self.bounded]
@@ -260,6 +271,10 @@ class _Shares(_Claim):
     def grids(self) -> tuple[Grid, ...]:
         tables = dict.fromkeys(table for table, _ in (self.share.of, *self.share.cells))
         return tuple(self.plan.tables[table].grid for table in tables)
+
+    @property
+    def size(self) -> int:
+        return 2 * len(self.share.cells)
 
     def _cell(self, joint: _Joint, place: Place) -> Matrix:
         return joint.cells(self.plan.tables[place[0]].grid)[[place[1]]]
@@ -309,6 +324,10 @@ class _Sums(_Claim):
     def grids(self) -> tuple[Grid, ...]:
         return (self.block.classes.grid,)
 
+    @property
+    def size(self) -> int:
+        return len(self.block.rows[self.moment]) * (1 if self.moment == "total" else 2)
+
     def _inside(self, joint: _Joint) -> Matrix:
         cells = joint.cells(self.block.classes.grid)[self.block.classes.inside()]
         return sparse.csr_array(self.block.member[self.block.rows[self.moment]]) @ cells
@@ -350,8 +369,6 @@ class _Sums(_Claim):
 def _clash(claims: list[_Claim], joint: _Joint) -> Fault | None:
     """Find one output that clashes with others, or with itself."""
     rows = [claim.rows(joint) for claim in claims]
-    if sum(part.counts.nnz for part in rows) > _MAX_ENTRIES:
-        return None
     programme = _Programme(rows, joint)
     price = None if programme.feasible() else programme.proof()
     if price is None:
