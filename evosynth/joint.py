@@ -34,7 +34,7 @@ _SECONDS = 10.0
 _SCALE = 1e5
 """Records are counted in units of which there are not more."""
 _FINEST = 1e5
-"""Widest range of a quantity, in half-units of the last digit of its means."""
+"""Widest range of a quantity, in half-units of the last digit of what is published of it."""
 _SURE = 2e-3
 """What figures must give way by, in the units of the programme, to be called a clash."""
 _MOST = 4
@@ -217,13 +217,11 @@ def _claims(output: int, plan: Plan, schema: Schema, where: Where) -> Iterator[_
     for block in plan.smooth:
         if isinstance(block, GroupMoments):
             for moment in ("mean", "total"):
-                if moment in block.rows and _range(block, schema) <= _FINEST:
-                    yield _Sums(output, block, moment, schema.records)
-
-
-def _range(block: GroupMoments, schema: Schema) -> float:
-    values = schema.variables[block.column].quantities
-    return float((np.nanmax(values) - np.nanmin(values)) / block.half_widths.min())
+                if moment in block.rows:
+                    claim = _Sums(output, block, moment, schema.records)
+                    values = schema.variables[block.column].quantities
+                    if np.nanmax(values) - np.nanmin(values) <= _FINEST * claim.unit:
+                        yield claim
 
 
 @dataclass(frozen=True)
@@ -328,6 +326,12 @@ class _Sums(_Claim):
     def size(self) -> int:
         return len(self.block.rows[self.moment]) * (1 if self.moment == "total" else 2)
 
+    @property
+    def unit(self) -> float:
+        """Half a unit of the last digit of a mean; of a sum, its part for one record."""
+        half = float(self.block.half_widths[self.block.rows[self.moment]].min())
+        return half / self.records if self.moment == "total" else half
+
     def _inside(self, joint: _Joint) -> Matrix:
         cells = joint.cells(self.block.classes.grid)[self.block.classes.inside()]
         return sparse.csr_array(self.block.member[self.block.rows[self.moment]]) @ cells
@@ -336,10 +340,9 @@ class _Sums(_Claim):
         inside = self._inside(joint)
         at = self.block.rows[self.moment]
         low, high = self.block.low[at], self.block.high[at]
-        unit = float(self.block.half_widths[at].min())
         if self.moment == "total":
             nothing = sparse.csr_array(inside.shape)
-            return _Rows(nothing, low, high, self.block.column, inside, unit / self.records)
+            return _Rows(nothing, low, high, self.block.column, inside, self.unit)
         some_low, some_high = np.isfinite(low), np.isfinite(high)
         ends = [np.where(np.isfinite(end), end, 0.0)[:, None] for end in (low, high)]
         return _Rows(
@@ -348,7 +351,7 @@ class _Sums(_Claim):
             np.concatenate([np.full(len(at), np.inf), np.where(some_high, 0.0, np.inf)]),
             self.block.column,
             sparse.vstack([inside, inside]),
-            unit,
+            self.unit,
         )
 
     def tell(self, row: int, solved: _Solved) -> str:
