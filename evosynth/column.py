@@ -24,7 +24,7 @@ _MOST_NUMBERS = 20_000_000
 """Influences that may be tabulated."""
 _PROPOSALS = 40_000
 """Between one expansion of the figures and the next."""
-_WRONG = 20.0
+_WRONG = 60.0
 """What a record in a wrong cell costs, in roots of half-widths."""
 
 

@@ -16,7 +16,7 @@ from evosynth.space import Payload
 
 _POPULATION = 4
 _VERY_FEW = 100
-_WRONG = 20.0
+_WRONG = 60.0
 """What a record in a wrong cell costs, in roots of half-widths."""
 _REPAIRS = 60
 _REPAIR_HEAT = 0.2

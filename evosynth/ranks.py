@@ -16,6 +16,7 @@ from evosynth.schema import Codes, FloatArray, IntArray, Variable
 FEW_RECORDS = 400
 """Records up to which every quantile follows single records."""
 _NEAREST = 60
+_HALFWAY = 1e-9
 
 
 def cut(variable: Variable, ends: tuple[float, float]) -> IntArray:
@@ -38,6 +39,8 @@ class Cut:
     extra: tuple[tuple[float, float], ...]
     """Of each count: the bounds are these shares of the group and so many records more."""
     bounds: Callable[[int], tuple[list[int], list[int]]]
+    choice: bool = True
+    """Whether other counts would give the figure as well."""
 
 
 def _order(q: float, size: int) -> tuple[int, int, float]:
@@ -157,7 +160,23 @@ def extreme(variable: Variable, published: Published, largest: bool) -> Cut | No
         return [0, 1, 0], [n, n, 0] if largest else [0, n, n]
 
     high = (1.0, 1.0, 0.0) if largest else (0.0, 1.0, 1.0)
-    return Cut(cut(variable, ends), (0, 0, 0), high, ((0, 0), (1, 0), (0, 0)), at)
+    extra = ((0, 0), (1, 0), (0, 0))
+    return Cut(cut(variable, ends), (0, 0, 0), high, extra, at, choice=False)
+
+
+def implied(
+    variable: Variable, q: float, published: Published, size: int
+) -> tuple[IntArray, dict[int, tuple[int, int]]]:
+    """Return groups of levels, and bounds of their counts whenever a quantile prints so.
+
+    It lies between the records of two ranks, so the lower is not above what prints so, nor the
+    upper below.
+    """
+    first, second, _ = _order(q, size)
+    low, high = published.interval
+    groups = cut(variable, (low - _HALFWAY, high + _HALFWAY))
+    ends = {0: (0, second), 1: (0, size), 2: (0, size - 1 - first)}
+    return groups, {part: ends[part] for part in ends if (groups == part).any()}
 
 
 class GroupQuantile(Smooth):

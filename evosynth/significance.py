@@ -156,15 +156,22 @@ def p_box(
 
 
 def p_faults(
-    read: Sequence[tuple[str, Published]], key: str, p_of: Callable[[float], float]
+    read: Sequence[tuple[str, Published]],
+    key: str,
+    p_of: Callable[[float, float], float],
+    dfs: tuple[float, float],
 ) -> Iterator[Fault]:
-    """Find a p-value that does not follow from the size of a published statistic."""
+    """Find a p-value that does not follow from the size of a published statistic.
+
+    ``p_of``: p-value of a size and degrees of freedom, of which ``dfs`` are the ends.
+    """
     known = dict(read)
     if key not in known or "p" not in known:
         return
     low, high = known[key].interval
     sizes = (0.0 if low < 0 < high else min(abs(low), abs(high))), max(abs(low), abs(high))
-    most, least = p_of(sizes[0]), p_of(sizes[1])
+    most = max(p_of(sizes[0], df) for df in dfs)
+    least = min(p_of(sizes[1], df) for df in dfs)
     if most < known["p"].interval[0] - 1e-12 or least > known["p"].interval[1] + 1e-12:
         message = (
             f"{known['p']} does not follow: {key} {known[key]} has p from {least:.3g} to {most:.3g}"

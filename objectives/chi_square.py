@@ -53,7 +53,9 @@ class ChiSquare(Tested):
             yield Fault(("df",), message, clash=True)
         elif self.df is not None and self.df.value >= 1:
             df = self.df.value
-            yield from p_faults(read, "statistic", lambda x: float(stats.chi2.sf(x, df)))
+            yield from p_faults(
+                read, "statistic", lambda x, df: float(stats.chi2.sf(x, df)), (df, df)
+            )
         smaller = min(schema[self.rows].valid, schema[self.columns].valid) - 1
         if self.statistic is not None and self.statistic.interval[0] > schema.records * smaller:
             largest = f"{schema.records * smaller}, the largest for {schema.records} records"

@@ -342,6 +342,10 @@ class Summary(Counted):
             place = layout.place(dims, [0] * len(dims))
             layout.share(of, [(place, item.published)], 100.0, complete=False)
             return (place,)
+        if size and item.statistic in {"median", "quantile"}:
+            q = 0.5 if item.statistic == "median" else item.argument
+            levels, ends = ranks.implied(variable, q, item.published, size)
+            layout.imply({**self._groups(item.group, schema), item.variable: levels}, ends)
         found: list[Place] = []
         for cut in cuts(item, members, size, schema):
             dims = {**self._groups(item.group, schema), item.variable: cut.groups}

@@ -12,7 +12,7 @@ from scipy import stats
 from evosynth.classes import Classes, any_level, classify
 from evosynth.counting import levels_within
 from evosynth.errors import Fault
-from evosynth.moments import Powers, Sample
+from evosynth.moments import Compared, Ends, Sample, ratio_ends
 from evosynth.objective import Figure, Plan
 from evosynth.printed import Printed
 from evosynth.schema import FloatArray, Schema
@@ -43,8 +43,11 @@ class TTest(MeansTested):
             message = f"{self.by!r} has {len(levels)} values, not two; choose two with where"
             yield Fault(("by",), message)
         if self.df is not None and self.df.value > 0:
-            df = self.df.value
-            yield from p_faults(self.read()[0], "t", lambda t: float(2 * stats.t.sf(t, df)))
+            low, high = self.df.interval
+            ends = (self.df.value,) * 2 if self.equal_variances else (max(low, 1e-9), high)
+            yield from p_faults(
+                self.read()[0], "t", lambda t, df: float(2 * stats.t.sf(t, df)), ends
+            )
 
     def lower(self, schema: Schema) -> Plan:
         """Follow the moments of the two groups."""
@@ -76,7 +79,7 @@ class TTest(MeansTested):
         return np.array([float(values[key]) for key in self.keys])
 
 
-class _TTest(Powers):
+class _TTest(Compared):
     def __init__(
         self,
         classes: Classes,
@@ -111,6 +114,34 @@ class _TTest(Powers):
         t = difference / np.sqrt(squared)
         sign = self.sign or (1 if np.real(t) >= 0 else -1)
         return {"t": t, "df": df, "difference": difference, "p": sign * t}
+
+    def reach(
+        self, sizes: Sequence[int] | None, means: Sequence[Ends], sds: Sequence[Ends]
+    ) -> dict[str, Ends]:
+        """T falls as the standard deviations rise; Welch's degrees of freedom have known ends."""
+        difference = means[0][0] - means[1][1], means[0][1] - means[1][0]
+        found: dict[str, Ends] = {"difference": difference}
+        if sizes is None or min(sizes) < 2:
+            return found
+        one, two = sizes
+        df = one + two - 2, one + two - 2
+        weights = 1 / one, 1 / two
+        if self.pooled:
+            both = (1 / one + 1 / two) / df[0]
+            weights = (one - 1) * both, (two - 1) * both
+        else:
+            df = min(one, two) - 1, one + two - 2
+        error = (
+            np.sqrt(weights[0] * sds[0][0] ** 2 + weights[1] * sds[1][0] ** 2),
+            np.sqrt(weights[0] * sds[0][1] ** 2 + weights[1] * sds[1][1] ** 2),
+        )
+        low, high = ratio_ends(difference, error)
+        least = 0.0 if low < 0 < high else min(abs(low), abs(high))
+        p = (
+            float(2 * stats.t.sf(max(abs(low), abs(high)), df[1])),
+            float(2 * stats.t.sf(least, df[0])),
+        )
+        return {**found, "t": (low, high), "df": df, "p": p}
 
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on the size of t."""

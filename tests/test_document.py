@@ -122,6 +122,26 @@ BAD_FILES = {
         ":1 not valid YAML: while parsing a flow mapping did not find expected ',' or '}'; "
         "inside { } put a name that holds [ or ] in quotes",
     ),
+    "a star": (
+        "a: 1\nb: {c: *, d: 2}\n",
+        ":2 not valid YAML: * has a meaning of its own in YAML; put the figure in quotes: '*'",
+    ),
+    "several stars": (
+        "p: ***\n",
+        ":1 not valid YAML: * has a meaning of its own in YAML; put the figure in quotes: '***'",
+    ),
+    "a bound in braces": (
+        "a: {1: >=3, 2: 4}\n",
+        ":1 not valid YAML: > has a meaning of its own in YAML; put the figure in quotes: '>=3'",
+    ),
+    "a bound on a line": (
+        "a:\n  1: >=3\n  2: 4\n",
+        ":2 not valid YAML: > has a meaning of its own in YAML; put the figure in quotes: '>=3'",
+    ),
+    "a bound of two digits": (
+        "1: > 10\n2: 3\n",
+        ":1 not valid YAML: > has a meaning of its own in YAML; put the figure in quotes: '> 10'",
+    ),
     "tab": (
         "a:\n\tb: 1\n",
         ":2 not valid YAML: while scanning for the next token found character that cannot start "
@@ -139,6 +159,13 @@ BAD_FILES = {
 @pytest.mark.parametrize(("text", "expected"), BAD_FILES.values(), ids=BAD_FILES)
 def test_bad_files(text: str | bytes, expected: str, write_spec: Write) -> None:
     assert message(write_spec(text)) == f"spec.yaml{expected}"
+
+
+def test_a_bound_that_yaml_takes_for_a_folded_text(write_spec: Write) -> None:
+    document = read(write_spec("a:\n  1: >3\n  2: 4\n"))
+    told = "nothing follows; > has a meaning of its own in YAML; put the figure in quotes: '>3'"
+    assert document.faults == [(2, Fault(("a", "1"), told))]
+    assert read(write_spec("a: >\n  some\n  text\n")).tree == {"a": "some text\n"}
 
 
 def test_the_largest_file_is_read(write_spec: Write) -> None:

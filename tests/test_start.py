@@ -103,7 +103,11 @@ outputs:
   - {kind: crosstab, rows: B, columns: C, counts: {0: [5, 0], 1: [0, 5]}}
   - {kind: crosstab, rows: A, columns: C, counts: {0: [0, 5], 1: [5, 0]}}
 """
-    space = Types(problem_of(small(tmp_path, text)))
+    path = tmp_path / "spec.yaml"
+    path.write_text(text)
+    spec = load(path, anyway=True)
+    assert len(spec.clashes) == 1
+    space = Types(problem_of(spec))
     source = source_of(space)
     payload = source.draw(np.random.default_rng(1))
     assert payload.sum() == 10
