@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from evosynth.leeway import Leeway
 from evosynth.margins import parents, tighten
 from evosynth.objective import Smooth
 from evosynth.problem import FlatShare, Problem
@@ -55,11 +56,12 @@ def settle(
     expected: FloatArray,
     rng: np.random.Generator,
     stop: Callable[[], bool] = lambda: False,
+    leeway: Leeway | None = None,
 ) -> None:
     """Choose the open sizes, and set the bounds that follow from them.
 
     ``expected`` is roughly the count of every cell; ``stop`` is asked now and then whether to be
-    content with what there is.
+    content with what there is; ``leeway`` is what smooth figures ask of counts.
     """
     slices = [problem.slice(table) for table in range(len(problem.grids))]
     bounds = [(problem.low[here].copy(), problem.high[here].copy()) for here in slices]
@@ -67,7 +69,7 @@ def settle(
     if problem.shares:
         _follow(problem, bounds)
         low, high = (np.concatenate([b[end] for b in bounds]) for end in range(2))
-        for found in _choices(problem, low, high, expected, rng, stop):
+        for found in _choices(problem, low, high, expected, rng, stop, leeway):
             for cell, size in found.items():
                 table = problem.table(cell)
                 for end in bounds[table]:
@@ -226,15 +228,18 @@ def _choices(
     expected: FloatArray,
     rng: np.random.Generator,
     stop: Callable[[], bool],
+    leeway: Leeway | None,
 ) -> Iterator[dict[int, int]]:
     """Choose sizes, and cells that judges count; tables that are not tied go separately."""
     conditions = _Conditions.of(problem)
-    judges = _Judge.all_of(problem)
+    judges: list[_Judge | Leeway] = [*_Judge.all_of(problem)]
+    if leeway is not None:
+        judges.append(leeway)
     of = np.unique([share.of for share in problem.shares])
     least, most = low.astype(np.float64), high.astype(np.float64)
     least[of] = np.minimum(np.maximum(least[of], 1), most[of])  # a share of nothing is no number
     is_open = least < most
-    whole = [sparse.csr_matrix(judge.sums.sum(axis=0)) for judge in judges]
+    whole = [sparse.csr_matrix(abs(judge.sums).sum(axis=0)) for judge in judges]
     ties = sparse.vstack([conditions.rows.matrix, *whole], "csr")[:, is_open]
     graph = sparse.bmat([[None, ties.T], [ties, None]])
     label = np.full(len(low), -1)
@@ -252,7 +257,7 @@ class _Part:
 
     problem: Problem
     conditions: _Conditions
-    judges: list[_Judge]
+    judges: list[_Judge | Leeway]
     columns: IntArray
     """The open cells."""
     low: FloatArray

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evosynth.kernels.cells import count_weights, rake, sum_joint, sum_rows, tilt_rows
 from evosynth.kernels.design import sum_products
+from evosynth.leeway import Leeway
 from evosynth.problem import CellArray, Problem
 from evosynth.sampling import density, sample, univariate
 from evosynth.schema import Codes, FloatArray, IntArray
@@ -101,7 +102,8 @@ def prepare(
     if calibrated and (weights * possible).sum() > 0:
         weights = weights * possible * (records / (weights * possible).sum())
         _fit(problem, codes, cells, weights)
-    settle(problem, count_weights(cells, weights, len(problem.low)), rng, stop)
+    leeway = Leeway.of(problem, codes, cells, weights) if calibrated else None
+    settle(problem, count_weights(cells, weights, len(problem.low)), rng, stop, leeway)
     if calibrated and problem.shares:
         _fit(problem, codes, cells, weights)
     compass, influence, curvature = _orient(problem, codes, weights)
