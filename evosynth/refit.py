@@ -1,14 +1,30 @@
-"""The design matrix of a model from data, with pandas alone: for proof, apart from the search."""
+"""Models fitted to data with pandas and statsmodels: for proof, apart from the search."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from evosynth.formula import Factor, Formula
 from evosynth.schema import FloatArray, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What statsmodels finds."""
+
+    values: FloatArray
+    errors: FloatArray
+    measures: Mapping[str, float]
+    df: float = np.inf
+    """Degrees of freedom of the t of a coefficient."""
+    betas: FloatArray | None = None
 
 
 def design_matrix(
@@ -18,6 +34,8 @@ def design_matrix(
 
     Columns are named after their parts, sorted and joined by ``:``.
     """
+    import pandas as pd
+
     blocks = [pd.DataFrame({"Intercept": 1.0}, index=frame.index)]
     for term in formula.terms:
         block = _columns(term[0], frame, schema, reference)
@@ -38,6 +56,8 @@ def design_matrix(
 def _columns(
     factor: Factor, frame: pd.DataFrame, schema: Schema, reference: Mapping[str, str]
 ) -> pd.DataFrame:
+    import pandas as pd
+
     name = factor.variable
     if not schema[name].categorical:
         values = frame[name].to_numpy(dtype=float)
@@ -57,3 +77,65 @@ def estimable(x: pd.DataFrame, weights: FloatArray) -> bool:
     if not (length > 0).all():
         return False
     return bool(np.linalg.matrix_rank(values / length, tol=1e-8) == x.shape[1])
+
+
+def repeated(rows: Any, counts: FloatArray) -> Any:
+    """One row per record."""
+    if (counts == 1).all():
+        return rows
+    return rows.loc[rows.index.repeat(counts.astype(np.int64))].reset_index(drop=True)
+
+
+def inflation(robust: str | None, n: float, size: int, linear: bool = False) -> float:
+    """Return what a sandwich covariance is multiplied by, beyond what statsmodels does."""
+    if robust == "HC1" or (robust == "stata" and linear):
+        return n / (n - size)
+    return n / (n - 1) if robust == "stata" else 1.0
+
+
+def fit_glm(
+    family: Any,
+    y: pd.Series[float],
+    x: pd.DataFrame,
+    counts: FloatArray,
+    robust: str | None,
+    exposure: pd.Series[float] | None = None,
+) -> Estimates | None:
+    """Fit a generalised linear model; a sandwich needs one row per record."""
+    from statsmodels.genmod.generalized_linear_model import GLM
+
+    n = float(counts.sum())
+    if robust is not None:
+        y, x = repeated(y, counts), repeated(x, counts)
+        exposure = None if exposure is None else repeated(exposure, counts)
+        counts = np.ones(len(y))
+    weights = None if (counts == 1).all() else counts
+    model = GLM(y, x, family=family, freq_weights=weights, exposure=exposure)
+    fit = model.fit(tol=1e-12, cov_type="nonrobust" if robust is None else "HC0")
+    if not fit.converged:
+        return None
+    errors = fit.bse.to_numpy() * np.sqrt(inflation(robust, n, x.shape[1]))
+    measures = {
+        "log_likelihood": fit.llf,
+        "null_log_likelihood": fit.llnull,
+        "deviance": fit.deviance,
+        "null_deviance": fit.null_deviance,
+    }
+    return Estimates(fit.params.to_numpy(), errors, measures)
+
+
+def fit_discrete(model: Any, n: float, robust: str | None) -> Estimates | None:
+    """Fit one of statsmodels' discrete models by Newton's method."""
+    fit = model.fit(
+        method="newton",
+        maxiter=100,
+        tol=1e-12,
+        disp=0,
+        cov_type="nonrobust" if robust is None else "HC0",
+    )
+    if not fit.mle_retvals["converged"]:
+        return None
+    values = np.asarray(fit.params).ravel(order="F")
+    errors = np.asarray(fit.bse).ravel(order="F") * np.sqrt(inflation(robust, n, len(values)))
+    measures = {"log_likelihood": float(fit.llf), "null_log_likelihood": float(fit.llnull)}
+    return Estimates(values, errors, measures)
