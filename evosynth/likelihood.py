@@ -70,11 +70,20 @@ class Likelihood:
     weight: Lookup | None = None
 
     @classmethod
-    def single(cls, kernel: Kernel, design: Design, classes: Classes, y: Lookup) -> Likelihood:
+    def single(
+        cls,
+        kernel: Kernel,
+        design: Design,
+        classes: Classes,
+        y: Lookup,
+        offset: Lookup | None = None,
+        weight: Lookup | None = None,
+    ) -> Likelihood:
         """Build a model of one predictor."""
         extra = np.full((len(y.values), 1), -1)
-        width = design.width
-        return cls(kernel, design, classes, y, (0,), extra, width, np.zeros(width))
+        default = np.zeros(design.width)
+        shape = (0,), extra, design.width, default
+        return cls(kernel, design, classes, y, *shape, offset=offset, weight=weight)
 
     def rows(self, codes: Codes) -> Rows:
         """Prepare coded records."""

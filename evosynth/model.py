@@ -402,7 +402,8 @@ class Regression(Output):
             return theta
         found = theta.copy()
         found[0] = self._link(_mean_outcome(likelihood, schema, self._formula.outcome))
-        found[0] -= float(_column_means(self._columns(schema), schema)[1:] @ theta[1 : likelihood.design.width])
+        means = column_moments(self._columns(schema), schema)[0]
+        found[0] -= float(means[1:] @ theta[1 : len(means)])
         return found
 
     def _link(self, mean: float) -> float:
@@ -546,18 +547,14 @@ def _mean_outcome(likelihood: Likelihood, schema: Schema, name: str) -> float:
     return float(share @ likelihood.y.values[: variable.valid] / share.sum())
 
 
-def _column_means(found: tuple[Column, ...], schema: Schema) -> FloatArray:
-    """Expected columns if variables were as assumed and independent."""
-    return _column_moments(found, schema)[0]
-
-
-def _column_moments(found: tuple[Column, ...], schema: Schema) -> tuple[FloatArray, FloatArray]:
+def column_moments(found: tuple[Column, ...], schema: Schema) -> tuple[FloatArray, FloatArray]:
     """Mean and variance of each column if variables were as assumed and independent."""
     mean, square = np.ones(len(found)), np.ones(len(found))
     for k, column in enumerate(found):
         for part in column.parts:
             variable = schema[part.factor.variable]
-            share = variable.proportions[: variable.valid] / variable.proportions[: variable.valid].sum()
+            share = variable.proportions[: variable.valid]
+            share = share / share.sum()
             table = part.table(schema)[: variable.valid]
             mean[k] *= share @ table
             square[k] *= share @ table**2

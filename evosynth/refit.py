@@ -124,9 +124,15 @@ def fit_glm(
     return Estimates(fit.params.to_numpy(), errors, measures)
 
 
-def fit_discrete(model: Any, n: float, robust: str | None) -> Estimates | None:
-    """Fit one of statsmodels' discrete models by Newton's method."""
+def fit_discrete(
+    model: Any, n: float, robust: str | None, first: str | None = None
+) -> Estimates | None:
+    """Fit one of statsmodels' discrete models by Newton's method, perhaps after another one."""
+    start = None
+    if first is not None:
+        start = np.asarray(model.fit(method=first, maxiter=500, disp=0).params)
     fit = model.fit(
+        start_params=start,
         method="newton",
         maxiter=100,
         tol=1e-12,
@@ -139,3 +145,53 @@ def fit_discrete(model: Any, n: float, robust: str | None) -> Estimates | None:
     errors = np.asarray(fit.bse).ravel(order="F") * np.sqrt(inflation(robust, n, len(values)))
     measures = {"log_likelihood": float(fit.llf), "null_log_likelihood": float(fit.llnull)}
     return Estimates(values, errors, measures)
+
+
+def fit_ordered(y: pd.Series[int], x: pd.DataFrame, robust: str | None) -> Estimates | None:
+    """Fit a proportional odds model; what statsmodels finds is refined by Newton's method.
+
+    It differentiates numerically, which leaves fewer digits than papers print.
+    """
+    from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+    values = x.to_numpy()
+    scale = np.maximum(values.std(axis=0), 1e-12)
+    middle = values.mean(axis=0)
+    model = OrderedModel(y.to_numpy(), (values - middle) / scale, distr="logit")
+    fit = model.fit(method="bfgs", disp=0, maxiter=500)
+    width = values.shape[1]
+    slopes = np.asarray(fit.params)[:width] / scale
+    cuts = model.transform_threshold_params(np.asarray(fit.params))[1:-1] + middle @ slopes
+    theta = np.concatenate([slopes, cuts])
+    levels = y.to_numpy()
+    for _ in range(6):
+        scores = ordered_scores(theta, levels, values)
+        hessian = np.empty((len(theta), len(theta)))
+        for k in range(len(theta)):
+            moved = theta.astype(complex)
+            moved[k] += 1e-30j
+            hessian[k] = np.imag(ordered_scores(moved, levels, values)).sum(axis=0) / 1e-30
+        covariance = np.linalg.inv(-hessian)
+        step = covariance @ np.real(scores).sum(axis=0)
+        theta = theta + step
+    if not np.abs(step / np.sqrt(np.diag(covariance))).max() < 1e-6:
+        return None
+    if robust is not None:
+        covariance = covariance @ (scores.T @ scores) @ covariance
+    inflated = np.diag(covariance) * inflation(robust, len(y), len(theta))
+    measures = {"log_likelihood": float(fit.llf), "null_log_likelihood": float(fit.llnull)}
+    return Estimates(theta, np.sqrt(inflated), measures)
+
+
+def ordered_scores(theta: Any, y: Any, x: Any) -> Any:
+    """Score of each record of a proportional odds model, by coefficients and cut points."""
+    n, width = x.shape
+    cuts = np.concatenate([[-np.inf], theta[width:], [np.inf]])
+    eta = x @ theta[:width]
+    upper, lower = (1 / (1 + np.exp(eta - cuts[y + side])) for side in (1, 0))
+    lower, upper = np.where(y == 0, 0, lower), np.where(y == len(cuts) - 2, 1, upper)
+    up, low = upper * (1 - upper) / (upper - lower), lower * (1 - lower) / (upper - lower)
+    by_cut = np.zeros((n, len(cuts)), dtype=up.dtype)
+    by_cut[np.arange(n), y + 1] += up
+    by_cut[np.arange(n), y] -= low
+    return np.hstack([(low - up)[:, None] * x, by_cut[:, 1:-1]])
