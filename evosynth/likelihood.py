@@ -101,7 +101,9 @@ class Likelihood:
 
     def derivatives(self, rows: Rows, theta: FloatArray, third: bool = False) -> Derivatives:
         """Log-likelihood of each record, and its derivatives by the predictors."""
-        eta = self.project(rows, theta[:, None])[:, :, 0].T + rows.offset[:, None]
+        eta = self.project(rows, theta[:, None])[:, :, 0].T
+        if self.offset is not None:
+            eta = eta + rows.offset[:, None] * (np.array(self.block) >= 0)
         found = self.kernel(np.ascontiguousarray(eta), rows.y, third)
         odd = np.flatnonzero(rows.weight != 1.0)
         for part in found if len(odd) else ():
