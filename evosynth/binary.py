@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from evosynth.schema import Schema, Variable
 
 class Binary(TermFigures, DevianceFigures):
     """The event is the outcome's value 1 if its values are 0 and 1, else its second value."""
+
+    single: ClassVar[bool] = True
 
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
         if len(levels) != 2:

@@ -8,7 +8,7 @@ of the dataset, so any subset of figures will do.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from evosynth.design import inverse
+from evosynth.kernels.families import Derivatives
 from evosynth.likelihood import Fit, Likelihood, Rows, Variances
 from evosynth.objective import Smooth
 from evosynth.printed import Published
@@ -79,7 +80,7 @@ class Model(Smooth):
     """Sign of each coefficient, 0 if not published: a p-value tells its size alone."""
     outcome: int
     given: tuple[int, ...]
-    null: Likelihood | None = None
+    null: Null | None = None
     """The model without covariates, where a figure compares with it."""
     saturated: FloatArray = field(default_factory=lambda: np.zeros(0))
     """Log-likelihood of each outcome when fitted perfectly, by level."""
@@ -159,7 +160,7 @@ class Model(Smooth):
             change = self.jacobian(point.totals) * slope[:, None]
         change[~np.isfinite(change)] = 0.0
         off = np.nan_to_num(off, nan=0.0, posinf=1e6, neginf=-1e6)
-        there = (counts @ point.influence(rows, codes)) @ change.T
+        there = (counts @ point.influence(rows, codes, point.at)) @ change.T
         return Curved(self, point, change, off - there)
 
     def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
@@ -171,7 +172,7 @@ class Model(Smooth):
                 return np.full(self.size, np.nan)
             return np.asarray((fit.theta - self.direct[0]) / self.direct[1])
         with np.errstate(all="ignore"):
-            point = Point.of(self, rows, counts, codes)
+            point = Point.of(self, rows, counts, codes, third=False)
             if not point.fit.found:
                 return np.full(self.size, np.nan)
             values = np.real(self.evaluate(point.totals[None, :])[0])
@@ -237,7 +238,7 @@ class Model(Smooth):
 
     @property
     def _null_size(self) -> int:
-        return 1 if self.null is None else self.null.size
+        return 1 if self.null is None else self.null.likelihood.size
 
     def _term(self, form: str, k: int, known: dict[str, Any]) -> Numbers:
         value, error = known["value"][:, k], known["se"][:, k]
@@ -307,9 +308,7 @@ def _lr(k: dict[str, Any], n: Any, size: int, null: int) -> Any:
 
 MEASURES: dict[str, Measure] = {
     "r_squared": lambda k, n, size, null: 1 - k["rss"] / k["tss"],
-    "adjusted_r_squared": lambda k, n, size, null: (
-        1 - k["rss"] / (n - size) / (k["tss"] / (n - 1))
-    ),
+    "adjusted_r_squared": lambda k, n, size, null: 1 - k["rss"] / (n - size) / (k["tss"] / (n - 1)),
     "f": _f,
     "f_p_value": _f,
     "rmse": lambda k, n, size, null: np.sqrt(k["rss"] / (n - size)),
@@ -332,51 +331,96 @@ COMPARING = frozenset(
 
 
 @dataclass(frozen=True)
+class Null:
+    """The model without covariates: its records differ by outcome and exposure alone."""
+
+    likelihood: Likelihood
+
+    @cached_property
+    def _shape(self) -> tuple[int, int]:
+        offset = self.likelihood.offset
+        return len(self.likelihood.y.values), 1 if offset is None else len(offset.values)
+
+    @cached_property
+    def _rows(self) -> Rows:
+        """One row per cell."""
+        model = self.likelihood
+        outcomes, exposures = self._shape
+        level = np.repeat(np.arange(outcomes), exposures)
+        offset = np.zeros(exposures) if model.offset is None else model.offset.values
+        cells = len(level)
+        return Rows(
+            np.ones((cells, model.design.width)),
+            model.y.values[level],
+            model.extra[level],
+            np.tile(offset, outcomes),
+            np.ones(cells),
+        )
+
+    def cells(self, codes: Codes) -> NDArray[Any]:
+        """Cell of each record."""
+        model = self.likelihood
+        outcome = codes[:, model.y.column].astype(np.int64)
+        if model.offset is None:
+            return outcome
+        return outcome * self._shape[1] + codes[:, model.offset.column]
+
+    def values(self, codes: Codes, counts: FloatArray) -> FloatArray:
+        """Log-likelihood in each cell at the estimate from a dataset."""
+        model = self.likelihood
+        held = np.bincount(self.cells(codes), counts, len(self._rows.y)).astype(np.float64)
+        fit = model.fit(self._rows, held, model.default)
+        return model.derivatives(self._rows, fit.theta)[0]
+
+
+@dataclass(frozen=True)
 class Point:
     """A model estimated from a dataset."""
 
     model: Model
     fit: Fit
-    null: Fit | None
+    null: FloatArray
+    """Log-likelihoods without covariates, by cell."""
     variances: Variances | None
+    at: Derivatives
     totals: FloatArray
 
     @classmethod
-    def of(cls, model: Model, rows: Rows, counts: FloatArray, codes: Codes) -> Point:
+    def of(
+        cls, model: Model, rows: Rows, counts: FloatArray, codes: Codes, third: bool = True
+    ) -> Point:
         """Estimate, and sum up what the figures need."""
         likelihood = model.likelihood
-        fit = likelihood.fit(rows, counts, model._theta())
-        null = None
+        fit = likelihood.fit(rows, counts, model.start)
+        null = np.empty(0)
         if model.null is not None:
-            null = model.null.fit(model.null.rows(codes), counts, model.null.default)
-        variances = None
-        found = np.empty(0)
-        if len(model._wanted):
-            robust = model.traits.robust
+            null = model.null.values(codes, counts * (rows.weight > 0))
+        variances, found = None, np.empty(0)
+        wanted, robust = model._wanted, model.traits.robust
+        at = likelihood.derivatives(rows, fit.theta, third and len(wanted) > 0)
+        if len(wanted):
             corrected = {"HC2": 1, "HC3": 2}.get(robust or "", 0)
-            variances = Variances(
-                likelihood, fit, rows, counts, model._wanted, robust is not None, corrected
-            )
+            how = robust is not None, corrected
+            variances = Variances(likelihood, fit, rows, counts, wanted, *how, at)
             found = variances.values
-        point = cls(model, fit, null, variances, np.empty(0))
-        sums = counts @ point._sums(rows, codes, likelihood.derivatives(rows, fit.theta)[0])
+        point = cls(model, fit, null, variances, at, np.empty(0))
+        sums = counts @ point._sums(rows, codes, at[0])
         n = float(counts @ (rows.weight > 0))
-        totals = np.concatenate([[n], fit.theta, found, sums])
-        return cls(model, fit, null, variances, totals)
+        return replace(point, totals=np.concatenate([[n], fit.theta, found, sums]))
 
     def _sums(self, rows: Rows, codes: Codes, value: FloatArray) -> FloatArray:
-        """What each record adds to the sums."""
+        """Return what each record adds to the sums."""
         model = self.model
+        there = rows.weight > 0
         if model.traits.linear:
             w, y = rows.weight, rows.y - model.traits.about
-            log_w = np.log(np.where(w > 0, w, 1.0))
+            log_w = np.log(np.where(there, w, 1.0))
             found = [-2 * value, w, w * y, w * y * y, log_w]
         else:
             found = [value]
-        if model.null is not None and self.null is not None:
-            found.append(model.null.derivatives(model.null.rows(codes), self.null.theta)[0])
+        if model.null is not None:
+            found.append(np.where(there, self.null[model.null.cells(codes)], 0.0))
         if len(model.saturated):
-            there = rows.weight > 0
             found.append(np.where(there, model.saturated[codes[:, model.outcome]], 0.0))
         sums = np.stack(found, axis=1)
         if "beta" in model._forms:
@@ -384,10 +428,10 @@ class Point:
             sums = np.hstack([sums, x, x * rows.x])
         return np.asarray(sums)
 
-    def influence(self, rows: Rows, codes: Codes) -> FloatArray:
-        """Effect of having each record on the totals."""
+    def influence(self, rows: Rows, codes: Codes, at: Derivatives | None = None) -> FloatArray:
+        """Effect of having each record on the totals; ``at``: derivatives there, if known."""
         likelihood = self.model.likelihood
-        value, first, second, _ = likelihood.derivatives(rows, self.fit.theta)
+        value, first, second, _ = at or likelihood.derivatives(rows, self.fit.theta)
         moved = likelihood.scores(rows, first, self.fit.covariance)
         parts = [(rows.weight > 0)[:, None].astype(np.float64), moved]
         if self.variances is not None:

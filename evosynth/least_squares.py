@@ -57,7 +57,7 @@ class LeastSquares(TermFigures):
             yield f"the outcome {outcome.name!r} holds categories that are not numbers"
         elif self._formula.log and float(outcome.quantities[levels].min()) <= 0:
             least = outcome.texts[int(levels[0])]
-            yield f"log({outcome.name}) needs values above 0, but {outcome.name!r} starts at {least}"
+            yield f"log() needs values above 0, but {outcome.name!r} starts at {least}"
 
     def faults(self, schema: Schema) -> Iterator[Fault]:
         """Find a robust F, too."""
@@ -115,11 +115,14 @@ class LeastSquares(TermFigures):
             if ll is None:
                 ll = (size * np.log(n) - known["bic"]) / 2
             return float(np.exp(-ll / n + _GAUSS - 0.5))
-        _, variance = column_moments(self._columns(schema), schema)
+        found = self._columns(schema)
+        _, variance = column_moments(found, schema)
         by_error = [
             item.published.value * np.sqrt(n * variance[item.parameter])
             for item in items
-            if item.form == "se" and item.parameter and not self._columns(schema)[item.parameter].parts[1:]
+            if item.form == "se"
+            and item.parameter
+            and not self._columns(schema)[item.parameter].parts[1:]
         ]
         if by_error and self.robust is None:
             return float(np.median(by_error))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from evosynth.kernels.families import Derivatives
 from evosynth.kernels.sums import sum_groups
 from evosynth.schema import Codes, FloatArray, IntArray
 
-_MOST_STEPS = 50
+_MOST_STEPS = 25
 _MOST_HALVINGS = 12
 
 Kernel = Callable[[FloatArray, FloatArray, bool], Derivatives]
@@ -172,32 +173,26 @@ class Likelihood:
         return found
 
     def fit(self, rows: Rows, counts: FloatArray, start: FloatArray) -> Fit:
-        """Maximise by Newton's method from one of two places, halving steps that overshoot."""
-        theta, value = self.default, -np.inf
-        best = self.derivatives(rows, theta)
-        if np.isfinite(best[0] @ counts):
-            value = float(best[0] @ counts)
-        there = self.derivatives(rows, start)
-        if float(there[0] @ counts) >= value:
-            theta, best, value = start, there, float(there[0] @ counts)
-        information = self.information(rows, best[2], counts)
+        """Maximise by Newton's method, from a second place if need be."""
+        fit = self._newton(rows, counts, start)
+        return fit if fit.found else self._newton(rows, counts, self.default)
+
+    def _newton(self, rows: Rows, counts: FloatArray, theta: FloatArray) -> Fit:
+        now = self.derivatives(rows, theta)
+        covariance = np.zeros((self.size, self.size))
         for _ in range(_MOST_STEPS):
+            value = float(now[0] @ counts)
+            information = self.information(rows, now[2], counts)
             covariance, determined = _ascent(information)
-            if not determined:
+            if not determined or not np.isfinite(value):
                 break
-            step = covariance @ self.score(rows, best[1], counts)
-            size = float(step @ information @ step)
+            step = covariance @ self.score(rows, now[1], counts)
             small = np.abs(step).max(initial=0.0) < 1e-6 * (1 + np.abs(theta).max(initial=0.0))
-            if small and abs(size) < 1e-10:
-                theta = theta + step
-                best = self.derivatives(rows, theta)
-                information = self.information(rows, best[2], counts)
-                return Fit(theta, *_ascent(information))
-            found, step = self._climb(rows, counts, theta, step, value)
-            theta, best = theta + step, found
-            value = float(best[0] @ counts)
-            information = self.information(rows, best[2], counts)
-        return Fit(theta, _ascent(information)[0], False)
+            if small and abs(float(step @ information @ step)) < 1e-12:
+                return Fit(theta + step, covariance, True)
+            now, step = self._climb(rows, counts, theta, step, value)
+            theta = theta + step
+        return Fit(theta, covariance, False)
 
     def _climb(
         self,
@@ -227,9 +222,7 @@ class Likelihood:
         extra = np.where(self.extra >= 0, self.extra - first + shift, -1)
         size = shift + self.size - first
         default = np.concatenate([np.zeros(shift), self.default[first:]])
-        return replace(
-            self, design=design, block=block, extra=extra, size=size, default=default
-        )
+        return replace(self, design=design, block=block, extra=extra, size=size, default=default)
 
 
 @dataclass(frozen=True)
@@ -270,37 +263,45 @@ class Variances:
         counts: FloatArray,
         wanted: IntArray,
         robust: bool,
-        corrected: int = 0,
+        corrected: int,
+        at: Derivatives,
     ) -> None:
         self.model, self.fit, self.robust, self.corrected = model, fit, robust, corrected
-        _, first, second, cubic = model.derivatives(rows, fit.theta, third=True)
+        self.rows, self.counts, self.at = rows, counts, at
         self.left = self.right = fit.covariance[:, wanted]
         self.values = fit.covariance[wanted, wanted]
-        parts = model.project(rows, self.left)
-        pull = np.zeros((model.size, len(wanted)))
         if corrected:
-            self._correct(rows, counts, parts[0], first[:, 0])
-            return
-        if robust:
-            mine = np.einsum("im,mik->ik", first, parts)
-            spread = model.size, len(first)
-            score = np.zeros(spread)
+            self._correct(rows, counts, model.project(rows, self.left)[0], at[1][:, 0])
+        elif robust:
+            score = np.zeros((model.size, len(counts)))
             for m in range(len(model.block)):
-                score += _transposed(model, rows, m) * first[:, m]
+                score += _transposed(model, rows, m) * at[1][:, m]
             meat = (score * counts) @ score.T
             self.right = fit.covariance @ meat @ self.left
             self.values = np.einsum("ak,ak->k", self.left, meat @ self.left)
+
+    @cached_property
+    def pull(self) -> FloatArray:
+        """What moving the estimate does to variances at fixed data: (parameters, variances)."""
+        model, rows, counts = self.model, self.rows, self.counts
+        parts = model.project(rows, self.left)
+        if self.corrected:
+            return self._corrected_pull(parts[0])
+        _, first, second, cubic = self.at
+        found = np.zeros(self.left.shape)
+        if self.robust:
+            mine = np.einsum("im,mik->ik", first, parts)
             for k in range(len(model.block)):
                 turned = np.einsum("im,mik->ik", second[:, :, k], parts)
-                pull += model.gather(rows, k, 2 * counts[:, None] * mine * turned)
-        others = model.project(rows, self.right) if robust else parts
+                found += model.gather(rows, k, 2 * counts[:, None] * mine * turned)
+        others = model.project(rows, self.right) if self.robust else parts
         for q in range(len(model.block)):
             bent = np.zeros(parts.shape[1:])
             for m in range(len(model.block)):
                 for k in range(len(model.block)):
                     bent += cubic[:, m, k, q, None] * parts[m] * others[k]
-            pull += model.gather(rows, q, (2.0 if robust else 1.0) * counts[:, None] * bent)
-        self.pull = pull
+            found += model.gather(rows, q, (2.0 if self.robust else 1.0) * counts[:, None] * bent)
+        return found
 
     def influence(
         self, rows: Rows, first: FloatArray, second: FloatArray, moved: FloatArray
@@ -328,12 +329,16 @@ class Variances:
         mine = first[:, None] * parts
         self.values = (counts * room) @ mine**2
         scaled = (counts * room)[:, None] * mine
-        self.pull = -2.0 * rows.x.T @ (scaled * rows.weight[:, None] * parts)
+        self.scaled = scaled
         self.bend = self.fit.covariance @ (rows.x.T @ (scaled * first[:, None]))
-        lever = self.corrected * scaled * mine * (rows.weight / np.maximum(1 - leverage, 1e-6))[
-            :, None
-        ]
+        lever = (
+            self.corrected * scaled * mine * (rows.weight / np.maximum(1 - leverage, 1e-6))[:, None]
+        )
         self.lever = np.einsum("ik,ia,ib->kab", lever, rows.x, rows.x, optimize=True)
+
+    def _corrected_pull(self, parts: FloatArray) -> FloatArray:
+        values = self.scaled * self.rows.weight[:, None] * parts
+        return np.asarray(-2.0 * self.rows.x.T @ values)
 
     def _corrected(self, rows: Rows, parts: FloatArray, first: FloatArray) -> FloatArray:
         moved = rows.x @ self.fit.covariance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -26,7 +26,16 @@ from evosynth.design import (
     reference_level,
 )
 from evosynth.errors import Fault, Path, suggest
-from evosynth.fitted import COMPARING, Item, Model, Robust, Traits, known_parameters, known_signs
+from evosynth.fitted import (
+    COMPARING,
+    Item,
+    Model,
+    Null,
+    Robust,
+    Traits,
+    known_parameters,
+    known_signs,
+)
 from evosynth.formula import Formula, parse
 from evosynth.likelihood import Likelihood
 from evosynth.model_clashes import clashes
@@ -105,6 +114,8 @@ class Regression(Output):
     """Keys of figures of the whole model."""
     intercept: ClassVar[bool] = True
     linear: ClassVar[bool] = False
+    single: ClassVar[bool] = False
+    """Whether the deviance is -2 × log-likelihood."""
 
     @field_validator("formula")
     @classmethod
@@ -172,7 +183,9 @@ class Regression(Output):
                 wrong = [Fault((), f"no figure is given; there are {', '.join(keys)}")]
         yield from wrong
         if not wrong:
-            yield from clashes(items, self._traits(schema), self._sizes(schema), self._n(schema))
+            yield from self._n_faults(schema)
+            traits, n = self._traits(schema), self._n(schema)
+            yield from clashes(items, traits, self._sizes(schema), n, self.single)
 
     @property
     def _referable(self) -> tuple[str, ...]:
@@ -312,16 +325,29 @@ class Regression(Output):
         )
 
     def _sizes(self, schema: Schema) -> tuple[int, int]:
-        """Number of parameters, with and without covariates."""
+        """Return the number of parameters, with and without covariates."""
         return len(self._parameters(schema)), 1
 
     def _n(self, schema: Schema) -> Published | None:
         """How many records the model rests on, if that is known."""
         if self.observations is not None:
             return self.observations
-        if self.where is not None or any(schema[name].missing for name in self._names):
-            return None
-        return Printed.parse(str(schema.records))
+        return None if self._partial(schema) else Printed.parse(str(schema.records))
+
+    def _partial(self, schema: Schema) -> bool:
+        """Whether the model may rest on some of the records alone."""
+        return self.where is not None or any(schema[name].missing for name in self._names)
+
+    def _n_faults(self, schema: Schema) -> Iterator[Fault]:
+        if self.observations is None:
+            return
+        n, records = self.observations.value, schema.records
+        if self.observations.decimals or n < 1:
+            message = f"{self.observations} is not a number of records"
+            yield Fault(("observations",), message)
+        elif n > records or (n < records and not self._partial(schema)):
+            message = f"{self.observations} is not the number of records, which is {records}"
+            yield Fault(("observations",), message, clash=True)
 
     def figures(self, schema: Schema) -> tuple[Figure, ...]:
         """N, then the figures of each kind term by term, then those of the whole model."""
@@ -345,7 +371,7 @@ class Regression(Output):
         signs = known_signs(items, theta)
         theta = self._fill(theta, told, likelihood, schema)
         forms = {item.form for item in items}
-        null = self._null(likelihood, schema) if forms & COMPARING else None
+        null = Null(self._null(likelihood, schema)) if forms & COMPARING else None
         outcome, *given = (schema.index[name] for name in self._names)
         density, spread = self._density(theta, told, items, schema)
         block = Model(
@@ -386,7 +412,7 @@ class Regression(Output):
         items: list[Item],
         schema: Schema,
     ) -> tuple[FloatArray, float]:
-        """What is added to log densities by level of the outcome, and the spread of errors."""
+        """Return what is added to log densities by level of the outcome, and the error's spread."""
         outcome = schema[self._formula.outcome]
         return np.where(np.arange(outcome.size) < outcome.valid, 0.0, -np.inf), 1.0
 

@@ -10,8 +10,9 @@ from pydantic import Field
 from evosynth.binary import Binary
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood
-from evosynth.model import ErrorsOf, Estimates
+from evosynth.model import ErrorsOf
 from evosynth.printed import Printed
+from evosynth.refit import Estimates, fit_glm
 from evosynth.schema import FloatArray, Schema
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ class Logit(Binary):
         self, x: pd.DataFrame, frame: pd.DataFrame, counts: FloatArray, schema: Schema
     ) -> Estimates | None:
         from statsmodels.genmod.families import Binomial
-
-        from evosynth.refit import fit_glm
 
         event = schema[self._formula.outcome].values[self._event(schema)]
         y = (frame[self._formula.outcome] == event).astype(float)

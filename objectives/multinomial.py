@@ -103,7 +103,7 @@ class Multinomial(LikelihoodFigures):
         )
 
     def _fill(self, theta: FloatArray, told: Any, likelihood: Any, schema: Schema) -> FloatArray:
-        """Intercepts that fit the assumed shares of outcomes."""
+        """Put intercepts that fit the assumed shares of outcomes."""
         share = schema[self._formula.outcome].proportions[self._outcomes(schema)]
         means = column_moments(self._columns(schema), schema)[0]
         found = theta.copy()

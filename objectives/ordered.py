@@ -55,8 +55,7 @@ class Ordered(TermFigures, LikelihoodFigures):
         outcome, levels = schema[self._formula.outcome], self._outcomes(schema)
         texts = [outcome.texts[level] for level in levels]
         cuts = (
-            Parameter(f"{a}|{b}", key="cut_points")
-            for a, b in zip(texts, texts[1:], strict=False)
+            Parameter(f"{a}|{b}", key="cut_points") for a, b in zip(texts, texts[1:], strict=False)
         )
         return (*super()._parameters(schema), *cuts)
 

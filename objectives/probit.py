@@ -9,7 +9,7 @@ from scipy import stats
 from evosynth.binary import Binary
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood
-from evosynth.model import Estimates
+from evosynth.refit import Estimates, fit_discrete, repeated
 from evosynth.schema import FloatArray, Schema
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ class Probit(Binary):
         self, x: pd.DataFrame, frame: pd.DataFrame, counts: FloatArray, schema: Schema
     ) -> Estimates | None:
         from statsmodels.discrete.discrete_model import Probit
-
-        from evosynth.refit import fit_discrete, repeated
 
         event = schema[self._formula.outcome].values[self._event(schema)]
         y = (frame[self._formula.outcome] == event).astype(float)

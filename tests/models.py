@@ -98,8 +98,10 @@ def write(folder: Path, raw: dict[str, Any], data: pd.DataFrame) -> tuple[Spec, 
 def encode(data: pd.DataFrame, schema: Schema) -> Any:
     """Code records."""
     columns = [
-        [variable.levels[f"{value:.{variable.decimals}f}" if variable.decimals else str(value)]
-         for value in data[variable.name].tolist()]
+        [
+            variable.levels[f"{value:.{variable.decimals}f}" if variable.decimals else str(value)]
+            for value in data[variable.name].tolist()
+        ]
         for variable in schema.variables
     ]
     return np.array(columns).T.astype(schema.dtype)
@@ -129,6 +131,8 @@ def influence_error(spec: Spec, data: pd.DataFrame, rows: int = 25) -> float:
             moved[i] += sign * step
             ends.append(block.refit(codes, moved))
         change = (ends[0] - ends[1]) / (2 * step)
-        gap = np.where(size > 0, np.abs(change - told[i]) / np.maximum(size, 1e-300), np.abs(change))
+        gap = np.where(
+            size > 0, np.abs(change - told[i]) / np.maximum(size, 1e-300), np.abs(change)
+        )
         worst = max(worst, float(gap.max()))
     return worst

@@ -71,13 +71,15 @@ def probit(eta: Floats, y: Floats, third: bool) -> Derivatives:
 
 @jit
 def poisson(eta: Floats, y: Floats, third: bool) -> Derivatives:
-    """Counts, log link."""
+    """Poisson outcome, log link."""
     n = len(y)
     value, first = np.empty(n), np.empty((n, 1))
     second, cubic = np.empty((n, 1, 1)), np.empty((n if third else 0, 1, 1, 1))
     for i in range(n):
         mean = math.exp(eta[i, 0])
-        value[i] = y[i] * eta[i, 0] - mean - math.lgamma(y[i] + 1.0)
+        value[i] = y[i] * eta[i, 0] - mean
+        if y[i] > 1.0:
+            value[i] -= math.lgamma(y[i] + 1.0)
         first[i, 0] = y[i] - mean
         second[i, 0, 0] = -mean
         if third:
@@ -87,7 +89,7 @@ def poisson(eta: Floats, y: Floats, third: bool) -> Derivatives:
 
 @jit
 def negative_binomial(eta: Floats, y: Floats, third: bool) -> Derivatives:
-    """Counts with variance ``m + alpha m²``; the second predictor is log alpha."""
+    """Outcome of mean m and variance ``m + alpha m²``; the second predictor is log alpha."""
     n = len(y)
     value, first = np.empty(n), np.empty((n, 2))
     second, cubic = np.empty((n, 2, 2)), np.empty((n if third else 0, 2, 2, 2))
