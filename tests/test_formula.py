@@ -39,6 +39,11 @@ def test_terms(text: str, terms: list[str]) -> None:
     assert [":".join(map(str, term)) for term in formula.terms] == terms
 
 
+def test_the_outcome_may_be_logged() -> None:
+    assert parse("log(y) ~ a") == Formula("y", ((Factor("a"),),), log=True)
+    assert not parse("log ~ a").log
+
+
 def test_factors() -> None:
     assert parse("y ~ a:log(b):I(c^3)").terms == (
         (Factor("a"), Factor("b", log=True), Factor("c", power=3)),
@@ -71,7 +76,8 @@ BAD_FORMULAS = {
     "y ~ a:log(y)": "'y' stands on both sides of the formula",
     "y ~ exp(a)": "expected '+' but found '(' in 'y ~ exp(a)'",
     "y ~ (a + b)": "expected a variable's name but found '(' in 'y ~ (a + b)'",
-    "log(y) ~ a": "expected '~' but found '(' in 'log(y) ~ a'",
+    "log(y ~ a": "expected ')' but found '~' in 'log(y ~ a'",
+    "I(y^2) ~ a": "expected '~' but found '(' in 'I(y^2) ~ a'",
     "y ~ log(a": "expected ')' at the end of 'y ~ log(a'",
     "y ~ log()": "expected a variable's name but found ')' in 'y ~ log()'",
     "y ~ I(a)": "expected '^' but found ')' in 'y ~ I(a)'",

@@ -121,7 +121,7 @@ def test_the_search_refits_to_the_same_estimates(case, data):
     spec, estimates = case
     (score,) = spec.plans[0].smooth
     distance = score.refit(coded(spec, data), np.ones(500))
-    found = score.theta + distance * score.half_width
+    found = score.start + distance * score.half_width
     np.testing.assert_allclose(found, by_label(spec, estimates), rtol=1e-6)
 
 
@@ -143,7 +143,7 @@ def test_log_density_is_the_published_probability_of_the_outcome(case, data):
     flipped[:, 3] = 1 - flipped[:, 3]
     total = np.exp(score.log_density(codes)) + np.exp(score.log_density(flipped))
     np.testing.assert_allclose(total, 1.0, rtol=1e-12)
-    eta = score.design.rows(codes) @ score.theta
+    eta = score.likelihood.design.rows(codes) @ score.start
     expected = 1 / (1 + np.exp(-eta * (2.0 * data["Y"].to_numpy() - 1)))
     np.testing.assert_allclose(np.exp(score.log_density(codes)), expected, rtol=1e-10)
 
