@@ -432,10 +432,12 @@ class Point:
         """Effect of having each record on the totals; ``at``: derivatives there, if known."""
         likelihood = self.model.likelihood
         value, first, second, _ = at or likelihood.derivatives(rows, self.fit.theta)
-        moved = likelihood.scores(rows, first, self.fit.covariance)
-        parts = [(rows.weight > 0)[:, None].astype(np.float64), moved]
+        spread = likelihood.project(rows, self.fit.covariance)
+        moved = sum(first[:, m, None] * part for m, part in enumerate(spread))
+        parts = [(rows.weight > 0)[:, None].astype(np.float64), np.asarray(moved)]
         if self.variances is not None:
-            parts.append(self.variances.influence(rows, first, second, moved))
+            own = spread[:, :, self.model._wanted]
+            parts.append(self.variances.influence(rows, first, second, parts[1], own))
         return np.hstack([*parts, self._sums(rows, codes, value)])
 
 
@@ -470,7 +472,9 @@ class Curved:
         rows = self.model.likelihood.rows(codes)
         with np.errstate(all="ignore"):
             found = self.point.influence(rows, codes) @ self.change.T
-        return np.asarray(np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0))
+        if not np.isfinite(found.sum()):
+            found[~np.isfinite(found)] = 0.0
+        return np.asarray(found)
 
 
 def known_parameters(

@@ -20,6 +20,8 @@ from evosynth.schema import Codes, FloatArray, IntArray
 
 _MOST_STEPS = 25
 _MOST_HALVINGS = 12
+_SURE = 1e-4
+"""Smallest pivot of a scaled information matrix that surely determines all parameters."""
 
 Kernel = Callable[[FloatArray, FloatArray, bool], Derivatives]
 
@@ -238,6 +240,14 @@ def _ascent(information: FloatArray) -> tuple[FloatArray, bool]:
     """Inverse of an information matrix made positive, and whether it determines all parameters."""
     if not np.isfinite(information).all():
         return np.zeros_like(information), False
+    scale = 1 / np.sqrt(np.maximum(np.diag(information), 1e-300))
+    try:
+        root = np.linalg.cholesky(information * np.outer(scale, scale))
+        if np.diag(root).min(initial=1.0) > _SURE:
+            half = np.linalg.inv(root) * scale
+            return half.T @ half, True
+    except np.linalg.LinAlgError:
+        pass
     covariance = inverse(information)
     if np.trace(information @ covariance) < len(information) - 0.5:
         return covariance, False
@@ -304,18 +314,25 @@ class Variances:
         return found
 
     def influence(
-        self, rows: Rows, first: FloatArray, second: FloatArray, moved: FloatArray
+        self,
+        rows: Rows,
+        first: FloatArray,
+        second: FloatArray,
+        moved: FloatArray,
+        parts: FloatArray,
     ) -> FloatArray:
-        """Effect of each record, shape (records, parameters); ``moved`` is that on the estimate."""
-        parts = self.model.project(rows, self.left)
+        """Effect of each record, shape (records, variances).
+
+        ``moved`` is that on the estimate, ``parts`` are the projections of `left`.
+        """
         found = moved @ self.pull
         if self.corrected:
             return found + self._corrected(rows, parts[0], first[:, 0])
         others = self.model.project(rows, self.right) if self.robust else parts
         for m in range(len(parts)):
             for k in range(len(parts)):
-                form = second[:, m, k, None] * parts[m] * others[k]
-                found += 2.0 * form if self.robust else form
+                weight = 2.0 * second[:, m, k] if self.robust else second[:, m, k]
+                found += weight[:, None] * parts[m] * others[k]
         if self.robust:
             found += np.einsum("im,mik->ik", first, parts) ** 2
         return np.asarray(found)

@@ -117,6 +117,9 @@ class Moves:
 class Space(ABC):
     """How candidates are held, drawn, changed and compared."""
 
+    drawn = False
+    """Whether the rows of the pool were drawn from the published models, not enumerated."""
+
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         sizes = problem.schema.sizes

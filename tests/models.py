@@ -13,6 +13,7 @@ import yaml
 from evosynth import kinds
 from evosynth.schema import Schema
 from evosynth.spec import Spec, load
+from evosynth.synthesis import synthesize
 
 VARIABLES: dict[str, Any] = {
     "AGE": {"integer": ["20", "60"]},
@@ -76,9 +77,9 @@ def printed(raw: dict[str, Any], data: pd.DataFrame, schema: Schema) -> dict[str
 
 
 def used(raw: dict[str, Any]) -> dict[str, Any]:
-    """Keep the variables that an output names."""
+    """Keep the variables that an output names, and one of many values: records are searched."""
     text = " ".join(str(raw.get(key, "")) for key in ("formula", "where", "exposure", "weights"))
-    return {name: spec for name, spec in VARIABLES.items() if name in text}
+    return {name: spec for name, spec in VARIABLES.items() if name in text or name == "PAY"}
 
 
 def write(folder: Path, raw: dict[str, Any], data: pd.DataFrame) -> tuple[Spec, pd.DataFrame]:
@@ -105,6 +106,46 @@ def encode(data: pd.DataFrame, schema: Schema) -> Any:
         for variable in schema.variables
     ]
     return np.array(columns).T.astype(schema.dtype)
+
+
+def round_trip(folder: Path, raw: dict[str, Any], seed: int, records: int = 400) -> list[str]:
+    """Print the figures of random data, make data from them alone; return figures missed."""
+    spec, _ = write(folder, raw, truth(seed, records))
+    table = synthesize(spec, seed=1, time=30).verification
+    assert len(table)
+    return [
+        f"{row.figure} {row.published} {row.reproduced}"
+        for row in table.itertuples()
+        if not row.exact
+    ]
+
+
+def checked(folder: Path, raw: dict[str, Any], records: int = 400) -> None:
+    """Check that search and statsmodels agree, and influence with what adding records does."""
+    spec, data = write(folder, raw, truth(5, records))
+    (block,) = spec.plans[0].smooth
+    codes, counts = encode(data, spec.schema), np.ones(records)
+    off = block.refit(codes, counts)
+    assert np.abs(off).max() <= 1 + 1e-4
+    expansion = block.expand(codes, counts)
+    there = expansion.offset + expansion.influence(codes).sum(axis=0)
+    np.testing.assert_allclose(there, off, atol=1e-4)
+    assert influence_error(spec, data) < 1e-3
+    output = spec.outputs[0]
+    grouped = data.groupby(list(data.columns), sort=False).size()
+    rows = grouped.index.to_frame(index=False).astype(data.dtypes.to_dict())
+    np.testing.assert_allclose(
+        output.recompute(rows, grouped.to_numpy(float), spec.schema),
+        output.recompute(data, counts, spec.schema),
+        rtol=1e-6,
+    )
+
+
+def recomputed(folder: Path, raw: dict[str, Any], data: pd.DataFrame) -> dict[str, float]:
+    """Figures of data by label."""
+    spec, kept = write(folder, raw, data)
+    values = spec.outputs[0].recompute(kept, np.ones(len(kept)), spec.schema)
+    return {f.label: v for f, v in zip(spec.figures[0], values.tolist(), strict=True)}
 
 
 def by_term(text: str, terms: list[str] | None = None) -> dict[str, str]:

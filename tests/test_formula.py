@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evosynth.formula import MAX_TERMS, Factor, parse
+from evosynth.formula import MAX_TERMS, Factor, Formula, parse
 
 FORMULA_TO_TERMS = {
     "y ~ a": ["a"],
