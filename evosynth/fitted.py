@@ -100,19 +100,34 @@ class Model(Smooth):
         return np.array([item.published.half_width for item in self.items])
 
     @cached_property
-    def direct(self) -> tuple[FloatArray, FloatArray] | None:
-        """Middle and half-width of each parameter, if they and nothing else are published."""
-        if [item.parameter for item in self.items] != list(range(self.likelihood.size)):
-            return None
-        ends = []
+    def _ends(self) -> tuple[FloatArray, FloatArray] | None:
+        """Smallest and largest value of every parameter as printed, if all are."""
+        ends: dict[int, tuple[float, float]] = {}
         for item in self.items:
             low, high = item.published.interval
             exponential = item.form == "ratio" or item.parameter in self.traits.logged
-            if item.form not in {"coefficient", "ratio"} or (exponential and low <= 0):
+            if item.form not in {"coefficient", "ratio"} or item.parameter in ends:
+                continue
+            if item.parameter is None or (exponential and low <= 0):
                 return None
-            ends.append((np.log(low), np.log(high)) if exponential else (low, high))
-        low, high = np.array(ends).T
-        return (low + high) / 2, (high - low) / 2
+            own = (float(np.log(low)), float(np.log(high))) if exponential else (low, high)
+            ends[item.parameter] = own
+        if len(ends) < self.likelihood.size:
+            return None
+        low, high = np.array([ends[k] for k in range(len(ends))]).T
+        return low, high
+
+    @cached_property
+    def direct(self) -> tuple[FloatArray, FloatArray] | None:
+        """Middle and half-width of each parameter, if they and nothing else are published."""
+        if self._ends is None or self.size > self.likelihood.size:
+            return None
+        return (self._ends[0] + self._ends[1]) / 2, (self._ends[1] - self._ends[0]) / 2
+
+    @cached_property
+    def target(self) -> FloatArray | None:
+        """The parameters, if all are published."""
+        return None if self._ends is None else (self._ends[0] + self._ends[1]) / 2
 
     @property
     def curved(self) -> bool:  # type: ignore[override]
@@ -143,10 +158,11 @@ class Model(Smooth):
         return self.start if self.direct is None else self.direct[0]
 
     def expand(self, codes: Codes, counts: FloatArray) -> Linear | Curved:
-        """Expand at the estimate, or at the published coefficients if they are all there is.
+        """Expand at the published coefficients, or at the estimate if some are not published.
 
-        There one Newton step is as good as a refit: its error is of second order in a distance
-        that is already below half a printed digit.
+        At published ones scores, information and log-likelihood add up exactly, however many
+        records change, and one Newton step is as good as a refit near the solution: its error is
+        of second order in a distance that is already below half a printed digit.
         """
         rows = self.likelihood.rows(codes)
         if self.direct is not None:
@@ -154,7 +170,7 @@ class Model(Smooth):
             information = self.likelihood.information(rows, second, counts)
             return Linear(self, inverse(information) / self.direct[1], np.zeros(self.size))
         with np.errstate(all="ignore"):
-            point = Point.of(self, rows, counts, codes)
+            point = Point.of(self, rows, counts, codes, self.target)
             values = np.real(self.evaluate(point.totals[None, :])[0])
             off, slope = residual(values, *self.box(point.totals))
             change = self.jacobian(point.totals) * slope[:, None]
@@ -172,7 +188,7 @@ class Model(Smooth):
                 return np.full(self.size, np.nan)
             return np.asarray((fit.theta - self.direct[0]) / self.direct[1])
         with np.errstate(all="ignore"):
-            point = Point.of(self, rows, counts, codes, third=False)
+            point = Point.of(self, rows, counts, codes, refit=True)
             if not point.fit.found:
                 return np.full(self.size, np.nan)
             values = np.real(self.evaluate(point.totals[None, :])[0])
@@ -383,34 +399,56 @@ class Point:
     """Log-likelihoods without covariates, by cell."""
     variances: Variances | None
     at: Derivatives
+    step: FloatArray
+    """From where figures are expanded to the estimate."""
     totals: FloatArray
 
     @classmethod
     def of(
-        cls, model: Model, rows: Rows, counts: FloatArray, codes: Codes, third: bool = True
+        cls,
+        model: Model,
+        rows: Rows,
+        counts: FloatArray,
+        codes: Codes,
+        target: FloatArray | None = None,
+        refit: bool = False,
     ) -> Point:
-        """Estimate, and sum up what the figures need."""
-        likelihood = model.likelihood
-        fit = likelihood.fit(rows, counts, model.start)
+        """Estimate, and sum up what the figures need; or do so at given parameters."""
+        likelihood, wanted, robust = model.likelihood, model._wanted, model.traits.robust
+        if target is None:
+            fit = likelihood.fit(rows, counts, model.start)
+            step, information = np.zeros(likelihood.size), np.zeros(fit.covariance.shape)
+            theta, third = fit.theta, len(wanted) > 0 and not refit
+            at = likelihood.derivatives(rows, theta, third)
+        else:
+            at = likelihood.derivatives(rows, target, len(wanted) > 0)
+            information = likelihood.information(rows, at[2], counts)
+            fit = Fit(target, inverse(information), True)
+            step = fit.covariance @ likelihood.score(rows, at[1], counts)
+            theta = target + step
         null = np.empty(0)
         if model.null is not None:
             null = model.null.values(codes, counts * (rows.weight > 0))
         variances, found = None, np.empty(0)
-        wanted, robust = model._wanted, model.traits.robust
-        at = likelihood.derivatives(rows, fit.theta, third and len(wanted) > 0)
         if len(wanted):
             corrected = {"HC2": 1, "HC3": 2}.get(robust or "", 0)
             how = robust is not None, corrected
             variances = Variances(likelihood, fit, rows, counts, wanted, *how, at)
             found = variances.values
-        point = cls(model, fit, null, variances, at, np.empty(0))
-        sums = counts @ point._sums(rows, codes, at[0])
+            if target is not None:
+                found = np.maximum(found + step @ variances.pull, found / 2)
+        point = cls(model, fit, null, variances, at, step, np.empty(0))
+        sums = counts @ point._sums(rows, codes, at[0], at[1])
+        # Each record's score counts in full, but the likelihood gains half of that.
+        sums[0] -= (-1.0 if model.traits.linear else 0.5) * float(step @ information @ step)
         n = float(counts @ (rows.weight > 0))
-        return replace(point, totals=np.concatenate([[n], fit.theta, found, sums]))
+        return replace(point, totals=np.concatenate([[n], theta, found, sums]))
 
-    def _sums(self, rows: Rows, codes: Codes, value: FloatArray) -> FloatArray:
+    def _sums(self, rows: Rows, codes: Codes, value: FloatArray, first: FloatArray) -> FloatArray:
         """Return what each record adds to the sums."""
         model = self.model
+        if self.step.any():
+            value = value + model.likelihood.scores(rows, first, self.step[:, None])[:, 0]
         there = rows.weight > 0
         if model.traits.linear:
             w, y = rows.weight, rows.y - model.traits.about
@@ -438,7 +476,7 @@ class Point:
         if self.variances is not None:
             own = spread[:, :, self.model._wanted]
             parts.append(self.variances.influence(rows, first, second, parts[1], own))
-        return np.hstack([*parts, self._sums(rows, codes, value)])
+        return np.hstack([*parts, self._sums(rows, codes, value, first)])
 
 
 @dataclass(frozen=True)

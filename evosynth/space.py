@@ -23,6 +23,8 @@ from evosynth.schema import Codes, FloatArray, IntArray
 ROOM = 0.7
 """Part of a printed digit, from its middle, that the search aims into."""
 _FAR = 1e6
+_TOLERANCE = 0.5
+"""Distance in half-widths that counts as one statistical unit where figures hardly vary."""
 
 Payload = NDArray[Any]
 """What a candidate consists of: counts by type (int32), or coded records."""
@@ -51,6 +53,10 @@ class Compass:
         influence = expansion.influence(codes)
         aim = np.clip(expansion.offset + weights @ influence, -ROOM, ROOM)
         spread = (influence * weights[:, None]).T @ influence
+        if problem.curved:
+            # Figures that follow from each other, R² and F, leave directions in which nothing
+            # moves but rounding is seen: unchecked, they would drown all others.
+            spread += _TOLERANCE**2 * np.eye(len(spread))
         # Half-widths of figures may differ by many orders of magnitude: scale before deciding
         # which directions are there at all.
         scale = 1 / np.sqrt(np.maximum(np.diag(spread), 1e-300))
