@@ -294,7 +294,7 @@ class Regression(Output):
         """Say what is wrong with a term that the model does not have."""
         known = [p.name for p in parameters if p.equation == equation]
         if not known:
-            outcomes = [p.equation for p in parameters if p.equation is not None]
+            outcomes = dict.fromkeys(p.equation for p in parameters if p.equation is not None)
             if equation is None:
                 return "expected figures by outcome, then by term"
             return f"no outcome {equation!r} apart from the base{suggest(equation, outcomes)}"

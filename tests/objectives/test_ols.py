@@ -107,7 +107,7 @@ VARIABLES = "Y: {integer: [0, 9]}\nX: {integer: [0, 9]}\nG: {categories: {a: A, 
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        ("formula: Y ~ X", "8 outputs[0]: no figure is given; there are coefficients, "
+        ("formula: Y ~ X", "7 outputs[0]: no figure is given; there are coefficients, "
          "standard_errors, statistics, p_values, confidence_intervals, betas, r_squared, "
          "adjusted_r_squared, f, f_p_value, rmse, log_likelihood, aic, bic, observations"),
         ("formula: G ~ X\nrmse: 1.0", "8 outputs[0].formula: the outcome 'G' holds categories "
