@@ -26,6 +26,16 @@ class Part:
     level: int | None
     name: str
 
+    def table(self, schema: Schema) -> FloatArray:
+        """Its value at each level of its variable; 1 where that is missing."""
+        variable = schema[self.factor.variable]
+        if self.level is not None:
+            return np.asarray(np.arange(variable.size) == self.level, dtype=np.float64)
+        values = np.where(np.isnan(variable.quantities), 1.0, variable.quantities)
+        if self.factor.log:
+            return np.asarray(np.log(values))
+        return np.asarray(values**self.factor.power)
+
 
 @dataclass(frozen=True)
 class Column:
@@ -98,7 +108,7 @@ class Design:
         for column in found:
             for part in column.parts:
                 if part not in known:
-                    table = _table(part, schema)
+                    table = part.table(schema)
                     known[part] = end
                     tables.append(table)
                     end += len(table)
@@ -112,21 +122,16 @@ class Design:
             np.concatenate([*tables, np.empty(0)]),
         )
 
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.column_start) - 1
+
     def rows(self, codes: Codes) -> FloatArray:
         """Rows of the design matrix for coded records."""
         return fill_design(
             codes, self.column_start, self.factor_variable, self.factor_start, self.lookup
         )
-
-
-def _table(part: Part, schema: Schema) -> FloatArray:
-    variable = schema[part.factor.variable]
-    if part.level is not None:
-        return np.asarray(np.arange(variable.size) == part.level, dtype=np.float64)
-    values = np.where(np.isnan(variable.quantities), 1.0, variable.quantities)
-    if part.factor.log:
-        return np.asarray(np.log(values))
-    return np.asarray(values**part.factor.power)
 
 
 def inverse(information: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ Path = tuple[str | int, ...]
 
 MOST_LINES = 100
 LONGEST = 80
-_MOST_NAMES = 12
+_MOST_NAMES = 24
 _MOST_COMPARED = 200
 
 

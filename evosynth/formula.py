@@ -40,6 +40,8 @@ class Formula:
 
     outcome: str
     terms: tuple[Term, ...]
+    log: bool = False
+    """Whether the logarithm of the outcome is explained."""
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -72,6 +74,10 @@ class _Parser:
 
     def formula(self) -> Formula:
         outcome = self._name()
+        log = outcome == "log" and self._take("(")
+        if log:
+            outcome = self._name()
+            self._expect(")")
         self._expect("~")
         terms: dict[frozenset[Factor], Term] = {}
         while True:
@@ -86,7 +92,7 @@ class _Parser:
         for term in ordered:
             if any(factor.variable == outcome for factor in term):
                 raise ValueError(f"{outcome!r} stands on both sides of the formula")
-        return Formula(outcome, tuple(ordered))
+        return Formula(outcome, tuple(ordered), log)
 
     def _product(self) -> list[Term]:
         """``a*b*c`` is every product of a, b and c; ``a:b`` is their product alone."""

@@ -60,7 +60,13 @@ class Types(Space):
 
     def guide(self, moves: Moves, compass: Compass, pool: FloatArray) -> FloatArray:
         """Look it up, or work it out where figures were expanded anew."""
-        return compass.influence(self.codes) if self.problem.curved else pool
+        if not self.problem.curved:
+            return pool
+        used = np.unique([moves.row_from, moves.row_to])
+        used = used[used >= 0]
+        found = np.zeros((len(self.codes), compass.whiten.shape[1]))
+        found[used] = compass.influence(self.codes[used])
+        return found
 
     def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
         """Count the types."""

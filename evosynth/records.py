@@ -26,6 +26,8 @@ _POOL_NUMBERS = 20_000_000
 class Records(Space):
     """Candidates are coded records, one row each."""
 
+    drawn = True
+
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         schema = problem.schema

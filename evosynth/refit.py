@@ -1,14 +1,30 @@
-"""The design matrix of a model from data, with pandas alone: for proof, apart from the search."""
+"""Models fitted to data with pandas and statsmodels: for proof, apart from the search."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from evosynth.formula import Factor, Formula
 from evosynth.schema import FloatArray, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What statsmodels finds."""
+
+    values: FloatArray
+    errors: FloatArray
+    measures: Mapping[str, float]
+    df: float = np.inf
+    """Degrees of freedom of the t of a coefficient."""
+    betas: FloatArray | None = None
 
 
 def design_matrix(
@@ -18,6 +34,8 @@ def design_matrix(
 
     Columns are named after their parts, sorted and joined by ``:``.
     """
+    import pandas as pd
+
     blocks = [pd.DataFrame({"Intercept": 1.0}, index=frame.index)]
     for term in formula.terms:
         block = _columns(term[0], frame, schema, reference)
@@ -38,6 +56,8 @@ def design_matrix(
 def _columns(
     factor: Factor, frame: pd.DataFrame, schema: Schema, reference: Mapping[str, str]
 ) -> pd.DataFrame:
+    import pandas as pd
+
     name = factor.variable
     if not schema[name].categorical:
         values = frame[name].to_numpy(dtype=float)
@@ -57,3 +77,121 @@ def estimable(x: pd.DataFrame, weights: FloatArray) -> bool:
     if not (length > 0).all():
         return False
     return bool(np.linalg.matrix_rank(values / length, tol=1e-8) == x.shape[1])
+
+
+def repeated(rows: Any, counts: FloatArray) -> Any:
+    """One row per record."""
+    if (counts == 1).all():
+        return rows
+    return rows.loc[rows.index.repeat(counts.astype(np.int64))].reset_index(drop=True)
+
+
+def inflation(robust: str | None, n: float, size: int, linear: bool = False) -> float:
+    """Return what a sandwich covariance is multiplied by, beyond what statsmodels does."""
+    if robust == "HC1" or (robust == "stata" and linear):
+        return n / (n - size)
+    return n / (n - 1) if robust == "stata" else 1.0
+
+
+def fit_glm(
+    family: Any,
+    y: pd.Series[float],
+    x: pd.DataFrame,
+    counts: FloatArray,
+    robust: str | None,
+    exposure: pd.Series[float] | None = None,
+) -> Estimates | None:
+    """Fit a generalised linear model; a sandwich needs one row per record."""
+    from statsmodels.genmod.generalized_linear_model import GLM
+
+    n = float(counts.sum())
+    if robust is not None:
+        y, x = repeated(y, counts), repeated(x, counts)
+        exposure = None if exposure is None else repeated(exposure, counts)
+        counts = np.ones(len(y))
+    weights = None if (counts == 1).all() else counts
+    model = GLM(y, x, family=family, freq_weights=weights, exposure=exposure)
+    fit = model.fit(tol=1e-12, cov_type="nonrobust" if robust is None else "HC0")
+    if not fit.converged:
+        return None
+    errors = fit.bse.to_numpy() * np.sqrt(inflation(robust, n, x.shape[1]))
+    measures = {
+        "log_likelihood": fit.llf,
+        "null_log_likelihood": fit.llnull,
+        "deviance": fit.deviance,
+        "null_deviance": fit.null_deviance,
+    }
+    return Estimates(fit.params.to_numpy(), errors, measures)
+
+
+def fit_discrete(
+    model: Any, n: float, robust: str | None, first: str | None = None
+) -> Estimates | None:
+    """Fit one of statsmodels' discrete models by Newton's method, perhaps after another one."""
+    start = None
+    if first is not None:
+        start = np.asarray(model.fit(method=first, maxiter=500, disp=0).params)
+    fit = model.fit(
+        start_params=start,
+        method="newton",
+        maxiter=100,
+        tol=1e-12,
+        disp=0,
+        cov_type="nonrobust" if robust is None else "HC0",
+    )
+    if not fit.mle_retvals["converged"]:
+        return None
+    values = np.asarray(fit.params).ravel(order="F")
+    errors = np.asarray(fit.bse).ravel(order="F") * np.sqrt(inflation(robust, n, len(values)))
+    measures = {"log_likelihood": float(fit.llf), "null_log_likelihood": float(fit.llnull)}
+    return Estimates(values, errors, measures)
+
+
+def fit_ordered(y: pd.Series[int], x: pd.DataFrame, robust: str | None) -> Estimates | None:
+    """Fit a proportional odds model; what statsmodels finds is refined by Newton's method.
+
+    It differentiates numerically, which leaves fewer digits than papers print.
+    """
+    from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+    values = x.to_numpy()
+    scale = np.maximum(values.std(axis=0), 1e-12)
+    middle = values.mean(axis=0)
+    model = OrderedModel(y.to_numpy(), (values - middle) / scale, distr="logit")
+    fit = model.fit(method="bfgs", disp=0, maxiter=500)
+    width = values.shape[1]
+    slopes = np.asarray(fit.params)[:width] / scale
+    cuts = model.transform_threshold_params(np.asarray(fit.params))[1:-1] + middle @ slopes
+    theta = np.concatenate([slopes, cuts])
+    levels = y.to_numpy()
+    for _ in range(6):
+        scores = ordered_scores(theta, levels, values)
+        hessian = np.empty((len(theta), len(theta)))
+        for k in range(len(theta)):
+            moved = theta.astype(complex)
+            moved[k] += 1e-30j
+            hessian[k] = np.imag(ordered_scores(moved, levels, values)).sum(axis=0) / 1e-30
+        covariance = np.linalg.inv(-hessian)
+        step = covariance @ np.real(scores).sum(axis=0)
+        theta = theta + step
+    if not np.abs(step / np.sqrt(np.diag(covariance))).max() < 1e-6:
+        return None
+    if robust is not None:
+        covariance = covariance @ (scores.T @ scores) @ covariance
+    inflated = np.diag(covariance) * inflation(robust, len(y), len(theta))
+    measures = {"log_likelihood": float(fit.llf), "null_log_likelihood": float(fit.llnull)}
+    return Estimates(theta, np.sqrt(inflated), measures)
+
+
+def ordered_scores(theta: Any, y: Any, x: Any) -> Any:
+    """Score of each record of a proportional odds model, by coefficients and cut points."""
+    n, width = x.shape
+    cuts = np.concatenate([[-np.inf], theta[width:], [np.inf]])
+    eta = x @ theta[:width]
+    upper, lower = (1 / (1 + np.exp(eta - cuts[y + side])) for side in (1, 0))
+    lower, upper = np.where(y == 0, 0, lower), np.where(y == len(cuts) - 2, 1, upper)
+    up, low = upper * (1 - upper) / (upper - lower), lower * (1 - lower) / (upper - lower)
+    by_cut = np.zeros((n, len(cuts)), dtype=up.dtype)
+    by_cut[np.arange(n), y + 1] += up
+    by_cut[np.arange(n), y] -= low
+    return np.hstack([(low - up)[:, None] * x, by_cut[:, 1:-1]])

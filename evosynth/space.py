@@ -53,6 +53,8 @@ class Compass:
         influence = expansion.influence(codes)
         aim = np.clip(expansion.offset + weights @ influence, -ROOM, ROOM)
         spread = (influence * weights[:, None]).T @ influence
+        # Figures that follow from each other, R² and F, leave directions in which nothing moves
+        # but rounding is seen: unchecked, they would drown all others.
         values, vectors = np.linalg.eigh(spread)
         return cls(expansion, vectors / np.sqrt(np.maximum(values, 0.0) + _FINEST**2), aim)
 
@@ -114,6 +116,9 @@ class Moves:
 
 class Space(ABC):
     """How candidates are held, drawn, changed and compared."""
+
+    drawn = False
+    """Whether the rows of the pool were drawn from the published models, not enumerated."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

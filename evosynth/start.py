@@ -21,6 +21,8 @@ from evosynth.space import ROOM, Compass, Payload, Space
 _MOST_CELLS = 1500
 """Cells up to which calibration is solved at once rather than in sweeps."""
 _STEPS = 30
+_SHAPE = 2.0
+"""Of the noise that a start of curved figures is given: the smaller, the more."""
 _RIDGE = 0.01
 """Part of the curvature added to it at first: figures that repeat each other leave it singular."""
 _SMALL_RIDGE = 1e-8
@@ -93,14 +95,19 @@ def prepare(
     codes, weights = space.pool(
         margins, lambda size: sample(problem, margins, size, calibrated, rng)
     )
-    if calibrated and (weights != weights[0]).any():
+    if calibrated and not space.drawn:
         weights = weights * density(problem, codes, margins)
     records = problem.schema.records
     weights *= records / weights.sum()
     cells = problem.cells(codes)
     possible = (problem.high[cells] > 0).all(axis=1)
     if calibrated and (weights * possible).sum() > 0:
-        weights = weights * possible * (records / (weights * possible).sum())
+        weights = weights * possible
+        if problem.curved:
+            # Standard errors are least where covariates are balanced: there no small change of
+            # the weights moves them, so the start must lie aside.
+            weights = weights * rng.gamma(_SHAPE, 1 / _SHAPE, len(weights))
+        weights *= records / weights.sum()
         _fit(problem, codes, cells, weights)
     leeway = Leeway.of(problem, codes, cells, weights) if calibrated else None
     settle(problem, count_weights(cells, weights, len(problem.low)), rng, stop, leeway)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evosynth.formula import MAX_TERMS, Factor, parse
+from evosynth.formula import MAX_TERMS, Factor, Formula, parse
 
 FORMULA_TO_TERMS = {
     "y ~ a": ["a"],
@@ -37,6 +37,11 @@ def test_terms(text: str, terms: list[str]) -> None:
     formula = parse(text)
     assert formula.outcome == "y"
     assert [":".join(map(str, term)) for term in formula.terms] == terms
+
+
+def test_the_outcome_may_be_logged() -> None:
+    assert parse("log(y) ~ a") == Formula("y", ((Factor("a"),),), log=True)
+    assert not parse("log ~ a").log
 
 
 def test_factors() -> None:
@@ -71,7 +76,8 @@ BAD_FORMULAS = {
     "y ~ a:log(y)": "'y' stands on both sides of the formula",
     "y ~ exp(a)": "expected '+' but found '(' in 'y ~ exp(a)'",
     "y ~ (a + b)": "expected a variable's name but found '(' in 'y ~ (a + b)'",
-    "log(y) ~ a": "expected '~' but found '(' in 'log(y) ~ a'",
+    "log(y ~ a": "expected ')' but found '~' in 'log(y ~ a'",
+    "I(y^2) ~ a": "expected '~' but found '(' in 'I(y^2) ~ a'",
     "y ~ log(a": "expected ')' at the end of 'y ~ log(a'",
     "y ~ log()": "expected a variable's name but found ')' in 'y ~ log()'",
     "y ~ I(a)": "expected '^' but found ')' in 'y ~ I(a)'",

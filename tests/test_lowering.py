@@ -46,6 +46,11 @@ OUTPUTS: dict[str, dict[str, Any]] = {
     "t_test, Welch": {"kind": "t_test", "of": "KIDS", "by": "AREA", "where": "AREA in (n, w)", "equal_variances": "false", "t": "0.000", "df": D, "p": "0.000"},
     "anova": {"kind": "anova", "of": "PAY", "by": "GRADE", "f": "0.000", "eta_squared": "0.0000", "p": "0.000"},
     "odds_ratio": {"kind": "odds_ratio", "rows": "SEX", "columns": "AREA", "where": "AREA in (s, w)", "exposed": "2", "event": "w", "odds_ratio": D, "odds_ratio_ci": [D, D], "risk_ratio": D, "risk_ratio_ci": [D, D], "p": "0.000"},
+    "logit, where": {"kind": "logit", "formula": "SEX ~ AGE + AREA", "where": "GRADE != 3", "observations": N, "odds_ratios": {"AGE": "0.0000", "AREA[w]": D}, "confidence_intervals": {"AGE": [D, D]}, "aic": D, "lr_p_value": "0.000"},
+    "ols": {"kind": "ols", "formula": "PAY ~ AGE*GRADE", "robust": "HC3", "observations": N, "coefficients": {"AGE:GRADE[2]": "0.000"}, "betas": {"AGE": "0.000"}, "p_values": {"AGE": "0.000"}, "r_squared": "0.000"},
+    "ordered": {"kind": "ordered", "formula": "GRADE ~ AGE + KIDS", "statistics": {"KIDS": "0.000"}, "cut_points": {"1|2": "0.000"}, "pseudo_r_squared": "0.0000"},
+    "multinomial": {"kind": "multinomial", "formula": "GRADE ~ AGE + KIDS", "reference": {"GRADE": "2"}, "relative_risk_ratios": {"1": {"AGE": "0.000"}, "3": {"KIDS": "0.000"}}, "log_likelihood": D},
+    "poisson": {"kind": "poisson", "formula": "KIDS ~ SEX + I(AGE^2)", "exposure": "AGE", "rate_ratios": {"SEX[2]": "0.000"}, "deviance": D},
 }  # fmt: skip
 
 

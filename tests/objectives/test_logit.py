@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 from cases import small
+from models import TERMS, by_term, checked, recomputed, round_trip, truth
 
 FORMULA = """\
 records: 500
@@ -121,7 +122,7 @@ def test_the_search_refits_to_the_same_estimates(case, data):
     spec, estimates = case
     (score,) = spec.plans[0].smooth
     distance = score.refit(coded(spec, data), np.ones(500))
-    found = score.theta + distance * score.half_width
+    found = score.start + distance * score.half_width
     np.testing.assert_allclose(found, by_label(spec, estimates), rtol=1e-6)
 
 
@@ -143,7 +144,7 @@ def test_log_density_is_the_published_probability_of_the_outcome(case, data):
     flipped[:, 3] = 1 - flipped[:, 3]
     total = np.exp(score.log_density(codes)) + np.exp(score.log_density(flipped))
     np.testing.assert_allclose(total, 1.0, rtol=1e-12)
-    eta = score.design.rows(codes) @ score.theta
+    eta = score.likelihood.design.rows(codes) @ score.start
     expected = 1 / (1 + np.exp(-eta * (2.0 * data["Y"].to_numpy() - 1)))
     np.testing.assert_allclose(np.exp(score.log_density(codes)), expected, rtol=1e-10)
 
@@ -177,3 +178,93 @@ def test_separated_data_have_no_estimate(tmp_path):
     codes[20:, 1] = codes[20:, 3] = 1
     codes[:3, 3] = 1
     assert np.isnan(score.refit(codes, np.ones(40))).all()
+
+
+D = "0.00000"
+FULL = {
+    "kind": "logit",
+    "formula": "YES ~ AGE + SEX + AREA",
+    "coefficients": by_term(D),
+    "standard_errors": by_term(D),
+    "statistics": by_term(D),
+    "p_values": by_term(D),
+    "confidence_intervals": {term: [D, D] for term in TERMS},
+}
+WHOLE = dict.fromkeys(
+    ["log_likelihood", "null_log_likelihood", "pseudo_r_squared", "aic", "bic", "lr_chi_square",
+     "deviance", "null_deviance"], D,
+)  # fmt: skip
+RATIOS = {
+    "kind": "logit",
+    "formula": "YES ~ AGE + SEX + AREA",
+    "odds_ratios": by_term("0.00", TERMS[1:]),
+    "confidence_intervals": {term: ["0.00", "0.00"] for term in TERMS[1:]},
+}
+
+
+@pytest.mark.parametrize("robust", [{}, {"robust": "HC0"}, {"robust": "HC1"}, {"robust": "stata"}])
+@pytest.mark.parametrize("terms", [TERMS, TERMS[1:]], ids=["all terms", "without intercept"])
+def test_search_and_statsmodels_agree(tmp_path, robust, terms):
+    checked(tmp_path, {**FULL, **WHOLE, **robust, "coefficients": by_term(D, terms)})
+
+
+def test_ratios_alone_agree(tmp_path):
+    errors = {"standard_errors": by_term(D, TERMS[1:]), "standard_errors_of": "ratios"}
+    ends = {term: [D, D] for term in TERMS[1:]}
+    raw = {**RATIOS, **errors, "confidence_intervals": ends, "level": "99"}
+    checked(tmp_path, {**raw, "odds_ratios": by_term(D, TERMS[1:])})
+
+
+def test_every_figure_is_that_of_the_formula_interface(tmp_path):
+    data = truth(8, 300)
+    found = recomputed(tmp_path, {**FULL, **WHOLE, "lr_p_value": D}, data)
+    fit = smf.logit("YES ~ C(SEX) + AREA + AGE", data).fit(disp=0)
+    ends = fit.conf_int().to_numpy()
+    expected = {
+        "log likelihood": fit.llf,
+        "null log likelihood": fit.llnull,
+        "pseudo r squared": fit.prsquared,
+        "aic": fit.aic,
+        "bic": fit.bic,
+        "lr chi square": fit.llr,
+        "lr p value": fit.llr_pvalue,
+        "deviance": -2 * fit.llf,
+        "null deviance": -2 * fit.llnull,
+    }
+    for i, term in enumerate(["Intercept", "SEX[2]", "AREA[s]", "AREA[w]", "AGE"]):
+        expected |= {
+            term: fit.params.iloc[i],
+            f"SE of {term}": fit.bse.iloc[i],
+            f"z of {term}": fit.tvalues.iloc[i],
+            f"p of {term}": fit.pvalues.iloc[i],
+            f"lower 95% limit of {term}": ends[i, 0],
+            f"upper 95% limit of {term}": ends[i, 1],
+        }
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_sandwich_is_that_of_the_formula_interface(tmp_path):
+    data = truth(8, 300)
+    fit = smf.logit("YES ~ AGE", data).fit(disp=0, cov_type="HC0")
+    for robust, factor in {"HC0": 1.0, "HC1": 300 / 298, "stata": 300 / 299}.items():
+        raw = {"kind": "logit", "formula": "YES ~ AGE", "robust": robust}
+        found = recomputed(tmp_path, {**raw, "standard_errors": {"AGE": D}}, data)
+        assert found["SE of AGE"] == pytest.approx(fit.bse["AGE"] * factor**0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {**FULL, **{key: by_term("0.000") for key in ("coefficients", "standard_errors")},
+         "statistics": {}, "p_values": by_term("0.00"), "confidence_intervals": {},
+         "log_likelihood": "0.00"},
+        RATIOS,
+        {**RATIOS, "odds_ratios": {}, "confidence_intervals": {}, "robust": "HC0",
+         "statistics": by_term("0.00", TERMS[1:])},
+        {**RATIOS, "where": "SEX == 2", "formula": "YES ~ AGE", "odds_ratios": {"AGE": "0.000"},
+         "confidence_intervals": {"AGE": ["0.000", "0.000"]}, "observations": "0"},
+    ],
+    ids=["errors", "odds ratios and intervals", "robust z alone", "women"],
+)  # fmt: skip
+def test_round_trip(tmp_path, raw):
+    assert round_trip(tmp_path, raw, seed=7) == []

@@ -1,0 +1,550 @@
+"""The figures of a fitted model, as smooth functions of its estimate and a few sums.
+
+A record moves the estimate by V × its score, variances as `evosynth.likelihood.Variances` tells,
+and sums by its own part; figures follow by the chain rule. An expansion is made at the estimate
+of the dataset, so any subset of figures will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from evosynth.design import inverse
+from evosynth.kernels.families import Derivatives
+from evosynth.likelihood import Fit, Likelihood, Rows, Variances
+from evosynth.objective import Smooth
+from evosynth.printed import Published
+from evosynth.schema import Codes, FloatArray
+from evosynth.significance import p_box
+from evosynth.sums import residual
+
+_STEP = 1e-30
+
+Robust: TypeAlias = Literal["HC0", "HC1", "HC2", "HC3", "stata"]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One published figure of a model."""
+
+    form: str
+    """Such as ``coefficient``, ``se`` or ``aic``."""
+    parameter: int | None
+    published: Published
+    label: str
+    path: tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What the figures of a model depend on besides its estimate."""
+
+    linear: bool = False
+    """Least squares: t and F rather than z, and an error variance."""
+    robust: Robust | None = None
+    level: float = 95.0
+    """Of confidence intervals, per cent."""
+    ratios: bool = False
+    """Whether intervals are those of exponentiated coefficients."""
+    ratio_errors: bool = False
+    """Whether standard errors are those of exponentiated coefficients."""
+    logged: frozenset[int] = frozenset()
+    """Parameters that are printed exponentiated: the search works with their logarithms."""
+    about: float = 0.0
+    """A number near the outcome, to sum squares about."""
+
+
+Numbers = NDArray[Any]
+"""Real, or complex while differentiating."""
+
+TERMS = ("coefficient", "ratio", "se", "statistic", "p", "low", "high", "beta")
+
+
+@dataclass(frozen=True)
+class Model(Smooth):
+    """The smooth figures of one model."""
+
+    likelihood: Likelihood
+    items: tuple[Item, ...]
+    traits: Traits
+    start: FloatArray
+    """Parameters as published, as far as they are known, and likely ones."""
+    signs: FloatArray
+    """Sign of each coefficient, 0 if not published: a p-value tells its size alone."""
+    outcome: int
+    given: tuple[int, ...]
+    null: Null | None = None
+    """The model without covariates, where a figure compares with it."""
+    saturated: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """Log-likelihood of each outcome when fitted perfectly, by level."""
+    spread: float = 1.0
+    """Likely standard deviation of the error of least squares."""
+    density: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """What is added to log densities, by level of the outcome."""
+
+    @property
+    def size(self) -> int:
+        """Number of figures."""
+        return len(self.items)
+
+    @property
+    def half_width(self) -> FloatArray:
+        """Half a unit of the last printed digit of each."""
+        return np.array([item.published.half_width for item in self.items])
+
+    @cached_property
+    def _ends(self) -> tuple[FloatArray, FloatArray] | None:
+        """Smallest and largest value of every parameter as printed, if all are."""
+        ends: dict[int, tuple[float, float]] = {}
+        for item in self.items:
+            low, high = item.published.interval
+            exponential = item.form == "ratio" or item.parameter in self.traits.logged
+            if item.form not in {"coefficient", "ratio"} or item.parameter in ends:
+                continue
+            if item.parameter is None or (exponential and low <= 0):
+                return None
+            own = (float(np.log(low)), float(np.log(high))) if exponential else (low, high)
+            ends[item.parameter] = own
+        if len(ends) < self.likelihood.size:
+            return None
+        low, high = np.array([ends[k] for k in range(len(ends))]).T
+        return low, high
+
+    @cached_property
+    def direct(self) -> tuple[FloatArray, FloatArray] | None:
+        """Middle and half-width of each parameter, if they and nothing else are published."""
+        if self._ends is None or self.size > self.likelihood.size:
+            return None
+        return (self._ends[0] + self._ends[1]) / 2, (self._ends[1] - self._ends[0]) / 2
+
+    @cached_property
+    def target(self) -> FloatArray | None:
+        """The parameters, if all are published."""
+        return None if self._ends is None else (self._ends[0] + self._ends[1]) / 2
+
+    @property
+    def curved(self) -> bool:  # type: ignore[override]
+        """Whether figures other than all coefficients alone are published."""
+        return self.direct is None
+
+    @cached_property
+    def _forms(self) -> frozenset[str]:
+        return frozenset(item.form for item in self.items)
+
+    @cached_property
+    def _wanted(self) -> NDArray[np.int64]:
+        """Parameters whose variances matter."""
+        forms = {"se", "statistic", "p", "low", "high"}
+        found = {item.parameter for item in self.items if item.form in forms}
+        return np.array(sorted(k for k in found if k is not None), dtype=np.int64)
+
+    def log_density(self, codes: Codes) -> FloatArray:
+        """Log probability of each record's outcome under the published model."""
+        rows = self.likelihood.rows(codes)
+        value = self.likelihood.derivatives(rows, self.start)[0] / self.spread**2
+        value = value + self.density[codes[:, self.outcome]] - np.log(self.spread)
+        levels = float(np.isfinite(self.density).sum())
+        found = np.where(rows.weight > 0, value, -np.log(levels))
+        return np.asarray(np.nan_to_num(found, nan=-600.0, posinf=0.0, neginf=-600.0))
+
+    def _theta(self) -> FloatArray:
+        return self.start if self.direct is None else self.direct[0]
+
+    def expand(self, codes: Codes, counts: FloatArray) -> Linear | Curved:
+        """Expand at the published coefficients, or at the estimate if some are not published.
+
+        At published ones scores, information and log-likelihood add up exactly, however many
+        records change, and one Newton step is as good as a refit near the solution: its error is
+        of second order in a distance that is already below half a printed digit.
+        """
+        rows = self.likelihood.rows(codes)
+        if self.direct is not None:
+            second = self.likelihood.derivatives(rows, self.direct[0])[2]
+            information = self.likelihood.information(rows, second, counts)
+            return Linear(self, inverse(information) / self.direct[1], np.zeros(self.size))
+        with np.errstate(all="ignore"):
+            point = Point.of(self, rows, counts, codes, self.target)
+            values = np.real(self.evaluate(point.totals[None, :])[0])
+            off, slope = residual(values, *self.box(point.totals))
+            change = self.jacobian(point.totals) * slope[:, None]
+        change[~np.isfinite(change)] = 0.0
+        off = np.nan_to_num(off, nan=0.0, posinf=1e6, neginf=-1e6)
+        there = (counts @ point.influence(rows, codes, point.at)) @ change.T
+        return Curved(self, point, change, off - there)
+
+    def refit(self, codes: Codes, counts: FloatArray) -> FloatArray:
+        """Estimate anew."""
+        rows = self.likelihood.rows(codes)
+        if self.direct is not None:
+            fit = self.likelihood.fit(rows, counts, self.direct[0])
+            if not fit.found:
+                return np.full(self.size, np.nan)
+            return np.asarray((fit.theta - self.direct[0]) / self.direct[1])
+        with np.errstate(all="ignore"):
+            point = Point.of(self, rows, counts, codes, refit=True)
+            if not point.fit.found:
+                return np.full(self.size, np.nan)
+            values = np.real(self.evaluate(point.totals[None, :])[0])
+            return np.asarray(residual(values, *self.box(point.totals))[0], dtype=np.float64)
+
+    def jacobian(self, totals: FloatArray) -> FloatArray:
+        """Change of each figure with each total, by complex steps."""
+        moved = totals + _STEP * 1j * np.eye(len(totals))
+        return np.ascontiguousarray(np.imag(self.evaluate(moved)).T / _STEP)
+
+    def evaluate(self, totals: Numbers) -> Numbers:
+        """Figures from totals, shape (…, figures)."""
+        known = self._known(totals)
+        found = [self._figure(item, known) for item in self.items]
+        return np.stack(np.broadcast_arrays(*found), axis=-1)
+
+    @cached_property
+    def sums(self) -> tuple[str, ...]:
+        """Names of the sums that are totals beside n, estimate and variances."""
+        if self.traits.linear:
+            return "rss", "w", "y", "yy", "log_w"
+        names = ["ll"]
+        if self.null is not None:
+            names.append("ll0")
+        if len(self.saturated):
+            names.append("saturated")
+        return tuple(names)
+
+    def _known(self, totals: Numbers) -> dict[str, Any]:
+        size, wanted = self.likelihood.size, self._wanted
+        known: dict[str, Any] = {"n": totals[:, 0], "theta": totals[:, 1 : 1 + size]}
+        end = 1 + size + len(wanted)
+        variance = totals[:, 1 + size : end]
+        known |= {name: totals[:, end + i] for i, name in enumerate(self.sums)}
+        if "beta" in self._forms:
+            known["x"], known["xx"] = np.split(totals[:, end + len(self.sums) :], 2, axis=1)
+        n, df = known["n"], known["n"] - size
+        robust = self.traits.robust
+        if self.traits.linear and robust is None:
+            variance = variance * (known["rss"] / df)[:, None]
+        elif robust == "HC1" or (robust == "stata" and self.traits.linear):
+            variance = variance * (n / df)[:, None]
+        elif robust == "stata":
+            variance = variance * (n / (n - 1))[:, None]
+        errors = np.full(known["theta"].shape, np.nan, dtype=totals.dtype)
+        errors[:, wanted] = np.sqrt(variance)
+        value = known["theta"].copy()
+        for k in self.traits.logged:
+            value[:, k] = np.exp(value[:, k])
+            errors[:, k] = errors[:, k] * value[:, k]
+        known["value"], known["se"] = value, errors
+        if self.traits.linear:
+            known["tss"] = known["yy"] - known["y"] ** 2 / known["w"]
+            per = known["rss"] / n
+            known["ll"] = -n / 2 * (np.log(2 * np.pi * per) + 1) + known["log_w"] / 2
+        return known
+
+    def _figure(self, item: Item, known: dict[str, Any]) -> Numbers:
+        if item.parameter is not None:
+            return self._term(item.form, item.parameter, known)
+        n, size = known["n"], self.likelihood.size
+        return np.asarray(MEASURES[item.form](known, n, size, self._null_size))
+
+    @property
+    def _null_size(self) -> int:
+        return 1 if self.null is None else self.null.likelihood.size
+
+    def _term(self, form: str, k: int, known: dict[str, Any]) -> Numbers:
+        value, error = known["value"][:, k], known["se"][:, k]
+        if form == "coefficient":
+            return np.asarray(value)
+        if form == "ratio":
+            return np.asarray(np.exp(value))
+        if form == "se":
+            return np.asarray(error * np.exp(value) if self.traits.ratio_errors else error)
+        if form in {"statistic", "p"}:
+            ratio = value / error
+            sign = self.signs[k] or np.where(np.real(ratio) < 0, -1.0, 1.0)
+            return np.asarray(ratio * sign if form == "p" else ratio)
+        if form == "beta":
+            spread = known["xx"][:, k] - known["x"][:, k] ** 2 / known["w"]
+            return np.asarray(value * np.sqrt(spread / known["tss"]))
+        reach = self._quantile(known["n"]) * error * (-1 if form == "low" else 1)
+        return np.asarray(np.exp(value + reach) if self.traits.ratios else value + reach)
+
+    def _quantile(self, n: Numbers) -> float:
+        tail = 0.5 - self.level_share / 2
+        if not self.uses_t:
+            return float(stats.norm.isf(tail))
+        return float(stats.t.isf(tail, max(float(np.real(n[0])) - self.likelihood.size, 1e-9)))
+
+    @property
+    def level_share(self) -> float:
+        """Level of confidence intervals as a share."""
+        return self.traits.level / 100
+
+    @property
+    def uses_t(self) -> bool:
+        """Whether terms are judged by t rather than normal quantiles."""
+        return self.traits.linear
+
+    def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Interval of each figure, p-values as intervals of their statistics, and units."""
+        low, high = np.array([item.published.interval for item in self.items]).T
+        size, null = self.likelihood.size, self._null_size
+        df = max(float(totals[0]) - size, 1e-9)
+        tests: dict[str, Callable[[float], float]] = {
+            "p": (lambda p: float(stats.t.isf(p / 2, df)))
+            if self.uses_t
+            else (lambda p: float(stats.norm.isf(p / 2))),
+            "f_p_value": lambda p: float(stats.f.isf(p, size - 1, df)),
+            "lr_p_value": lambda p: float(stats.chi2.isf(p, size - null)),
+        }
+        unit = np.full(len(low), np.inf)
+        for form, statistic in tests.items():
+            if form in self._forms:
+                keys = ["p" if item.form == form else "" for item in self.items]
+                low, high, own = p_box(low, high, keys, statistic)
+                unit = np.minimum(unit, own)
+        return low, high, unit
+
+
+Measure = Callable[[dict[str, Any], Any, int, int], Any]
+
+
+def _f(k: dict[str, Any], n: Any, size: int, null: int) -> Any:
+    return (k["tss"] - k["rss"]) / (size - 1) / (k["rss"] / (n - size))
+
+
+def _lr(k: dict[str, Any], n: Any, size: int, null: int) -> Any:
+    return 2 * (k["ll"] - k["ll0"])
+
+
+MEASURES: dict[str, Measure] = {
+    "r_squared": lambda k, n, size, null: 1 - k["rss"] / k["tss"],
+    "adjusted_r_squared": lambda k, n, size, null: 1 - k["rss"] / (n - size) / (k["tss"] / (n - 1)),
+    "f": _f,
+    "f_p_value": _f,
+    "rmse": lambda k, n, size, null: np.sqrt(k["rss"] / (n - size)),
+    "log_likelihood": lambda k, n, size, null: k["ll"],
+    "null_log_likelihood": lambda k, n, size, null: k["ll0"],
+    "pseudo_r_squared": lambda k, n, size, null: 1 - k["ll"] / k["ll0"],
+    "aic": lambda k, n, size, null: 2 * size - 2 * k["ll"],
+    "bic": lambda k, n, size, null: size * np.log(n) - 2 * k["ll"],
+    "deviance": lambda k, n, size, null: 2 * (k["saturated"] - k["ll"]),
+    "null_deviance": lambda k, n, size, null: 2 * (k["saturated"] - k["ll0"]),
+    "lr_chi_square": _lr,
+    "lr_p_value": _lr,
+}
+"""Figures of a whole model from its totals, n, and the numbers of parameters."""
+
+COMPARING = frozenset(
+    {"null_log_likelihood", "pseudo_r_squared", "null_deviance", "lr_chi_square", "lr_p_value"}
+)
+"""Those that need the model without covariates."""
+
+
+@dataclass(frozen=True)
+class Null:
+    """The model without covariates: its records differ by outcome and exposure alone."""
+
+    likelihood: Likelihood
+
+    @cached_property
+    def _shape(self) -> tuple[int, int]:
+        offset = self.likelihood.offset
+        return len(self.likelihood.y.values), 1 if offset is None else len(offset.values)
+
+    @cached_property
+    def _rows(self) -> Rows:
+        """One row per cell."""
+        model = self.likelihood
+        outcomes, exposures = self._shape
+        level = np.repeat(np.arange(outcomes), exposures)
+        offset = np.zeros(exposures) if model.offset is None else model.offset.values
+        cells = len(level)
+        return Rows(
+            np.ones((cells, model.design.width)),
+            model.y.values[level],
+            model.extra[level],
+            np.tile(offset, outcomes),
+            np.ones(cells),
+        )
+
+    def cells(self, codes: Codes) -> NDArray[Any]:
+        """Cell of each record."""
+        model = self.likelihood
+        outcome = codes[:, model.y.column].astype(np.int64)
+        if model.offset is None:
+            return outcome
+        return outcome * self._shape[1] + codes[:, model.offset.column]
+
+    def values(self, codes: Codes, counts: FloatArray) -> FloatArray:
+        """Log-likelihood in each cell at the estimate from a dataset."""
+        model = self.likelihood
+        held = np.bincount(self.cells(codes), counts, len(self._rows.y)).astype(np.float64)
+        fit = model.fit(self._rows, held, model.default)
+        return model.derivatives(self._rows, fit.theta)[0]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A model estimated from a dataset."""
+
+    model: Model
+    fit: Fit
+    null: FloatArray
+    """Log-likelihoods without covariates, by cell."""
+    variances: Variances | None
+    at: Derivatives
+    step: FloatArray
+    """From where figures are expanded to the estimate."""
+    totals: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        rows: Rows,
+        counts: FloatArray,
+        codes: Codes,
+        target: FloatArray | None = None,
+        refit: bool = False,
+    ) -> Point:
+        """Estimate, and sum up what the figures need; or do so at given parameters."""
+        likelihood, wanted, robust = model.likelihood, model._wanted, model.traits.robust
+        if target is None:
+            fit = likelihood.fit(rows, counts, model.start)
+            step, information = np.zeros(likelihood.size), np.zeros(fit.covariance.shape)
+            theta, third = fit.theta, len(wanted) > 0 and not refit
+            at = likelihood.derivatives(rows, theta, third)
+        else:
+            at = likelihood.derivatives(rows, target, len(wanted) > 0)
+            information = likelihood.information(rows, at[2], counts)
+            fit = Fit(target, inverse(information), True)
+            step = fit.covariance @ likelihood.score(rows, at[1], counts)
+            theta = target + step
+        null = np.empty(0)
+        if model.null is not None:
+            null = model.null.values(codes, counts * (rows.weight > 0))
+        variances, found = None, np.empty(0)
+        if len(wanted):
+            corrected = {"HC2": 1, "HC3": 2}.get(robust or "", 0)
+            how = robust is not None, corrected
+            variances = Variances(likelihood, fit, rows, counts, wanted, *how, at)
+            found = variances.values
+            if target is not None:
+                found = np.maximum(found + step @ variances.pull, found / 2)
+        point = cls(model, fit, null, variances, at, step, np.empty(0))
+        sums = counts @ point._sums(rows, codes, at[0], at[1])
+        # Each record's score counts in full, but the likelihood gains half of that.
+        sums[0] -= (-1.0 if model.traits.linear else 0.5) * float(step @ information @ step)
+        n = float(counts @ (rows.weight > 0))
+        return replace(point, totals=np.concatenate([[n], theta, found, sums]))
+
+    def _sums(self, rows: Rows, codes: Codes, value: FloatArray, first: FloatArray) -> FloatArray:
+        """Return what each record adds to the sums."""
+        model = self.model
+        if self.step.any():
+            value = value + model.likelihood.scores(rows, first, self.step[:, None])[:, 0]
+        there = rows.weight > 0
+        if model.traits.linear:
+            w, y = rows.weight, rows.y - model.traits.about
+            log_w = np.log(np.where(there, w, 1.0))
+            found = [-2 * value, w, w * y, w * y * y, log_w]
+        else:
+            found = [value]
+        if model.null is not None:
+            found.append(np.where(there, self.null[model.null.cells(codes)], 0.0))
+        if len(model.saturated):
+            found.append(np.where(there, model.saturated[codes[:, model.outcome]], 0.0))
+        sums = np.stack(found, axis=1)
+        if "beta" in model._forms:
+            x = rows.x * rows.weight[:, None]
+            sums = np.hstack([sums, x, x * rows.x])
+        return np.asarray(sums)
+
+    def influence(self, rows: Rows, codes: Codes, at: Derivatives | None = None) -> FloatArray:
+        """Effect of having each record on the totals; ``at``: derivatives there, if known."""
+        likelihood = self.model.likelihood
+        value, first, second, _ = at or likelihood.derivatives(rows, self.fit.theta)
+        spread = likelihood.project(rows, self.fit.covariance)
+        moved = sum(first[:, m, None] * part for m, part in enumerate(spread))
+        parts = [(rows.weight > 0)[:, None].astype(np.float64), np.asarray(moved)]
+        if self.variances is not None:
+            own = spread[:, :, self.model._wanted]
+            parts.append(self.variances.influence(rows, first, second, parts[1], own))
+        return np.hstack([*parts, self._sums(rows, codes, value, first)])
+
+
+@dataclass(frozen=True)
+class Linear:
+    """How far each record moves the coefficients, in half-widths: V × its score."""
+
+    model: Model
+    to_half_widths: FloatArray
+    offset: FloatArray
+
+    def influence(self, codes: Codes) -> FloatArray:
+        """Score of each record at the published coefficients × V."""
+        likelihood, theta = self.model.likelihood, self.model._theta()
+        rows = likelihood.rows(codes)
+        first = likelihood.derivatives(rows, theta)[1]
+        return likelihood.scores(rows, first, self.to_half_widths)
+
+
+@dataclass(frozen=True)
+class Curved:
+    """How far each record moves the figures near one dataset, in half-widths."""
+
+    model: Model
+    point: Point
+    change: FloatArray
+    """Change of each figure with each total, shape (figures, totals)."""
+    offset: FloatArray
+
+    def influence(self, codes: Codes) -> FloatArray:
+        """Change of the totals by each record × change of the figures."""
+        rows = self.model.likelihood.rows(codes)
+        with np.errstate(all="ignore"):
+            found = self.point.influence(rows, codes) @ self.change.T
+        if not np.isfinite(found.sum()):
+            found[~np.isfinite(found)] = 0.0
+        return np.asarray(found)
+
+
+def known_parameters(
+    items: Sequence[Item], size: int, traits: Traits
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Parameters as far as published figures tell them, and which are told."""
+    theta, told = np.zeros(size), np.zeros(size, dtype=np.bool_)
+    by = {(item.form, item.parameter): item.published.value for item in items}
+    for k in range(size):
+        log = k in traits.logged
+        value: float | None = None
+        if ("coefficient", k) in by:
+            value = by["coefficient", k]
+            value = np.log(max(value, 1e-6)) if log else value
+        elif ("ratio", k) in by:
+            value = np.log(max(by["ratio", k], 1e-6))
+        elif ("low", k) in by and ("high", k) in by:
+            ends = by["low", k], by["high", k]
+            if traits.ratios:
+                ends = np.log(max(ends[0], 1e-6)), np.log(max(ends[1], 1e-6))
+            value = sum(ends) / 2
+        elif ("statistic", k) in by and ("se", k) in by and not traits.ratio_errors:
+            value = by["statistic", k] * by["se", k]
+        if value is not None:
+            theta[k], told[k] = value, True
+    return theta, told
+
+
+def known_signs(items: Sequence[Item], theta: FloatArray) -> FloatArray:
+    """Sign of each coefficient as far as it is published."""
+    signs = np.sign(theta)
+    for item in items:
+        if item.form == "statistic" and item.parameter is not None:
+            signs[item.parameter] = signs[item.parameter] or np.sign(item.published.value)
+    return signs
