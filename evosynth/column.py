@@ -25,8 +25,8 @@ _MOST_NUMBERS = 20_000_000
 """Influences that may be tabulated."""
 _PROBES = 16
 """Values by which records are compared."""
-_PROPOSALS = 40_000
-"""Between one expansion of the figures and the next."""
+_PER_RECORD, _MOST_PROPOSALS = 400, 40_000
+"""Proposals for each record between one expansion of the figures and the next, and at most."""
 _WRONG = 60.0
 """What a record in a wrong cell costs, in roots of half-widths."""
 
@@ -101,9 +101,14 @@ def _kinds(
 
 
 def anneal(
-    problem: Problem, codes: Codes, column: int, heats: FloatArray, rng: np.random.Generator
+    problem: Problem,
+    codes: Codes,
+    column: int,
+    heats: tuple[float, float],
+    proposals: int,
+    rng: np.random.Generator,
 ) -> Codes:
-    """Anneal one variable of a dataset from each temperature to the next; return the outcome."""
+    """Anneal one variable of a dataset from one temperature to another; return the outcome."""
     variable = problem.schema.variables[column]
     n_levels = variable.valid
     movable = np.flatnonzero(codes[:, column] < n_levels)
@@ -128,7 +133,9 @@ def anneal(
         [np.searchsorted(kind[order], kind[order]), np.bincount(kind[order])[kind[order]]]
     )
     ones = np.ones(len(codes))
-    for hot, cold in pairwise(heats.tolist()):
+    most = min(_PER_RECORD * len(codes), _MOST_PROPOSALS)
+    steps = np.geomspace(*heats, max(1, proposals // most) + 1)
+    for hot, cold in pairwise(steps.tolist()):
         ranks = _Ranks.of(problem, codes, column)
         expansion = JointExpansion(tuple(block.expand(codes, ones) for block in blocks))
         table = expansion.influence(every).reshape(len(others), n_levels, -1)
@@ -163,8 +170,8 @@ def anneal(
             variable.quantities[:n_levels],
             _WRONG,
             _ROOM,
-            np.geomspace(hot, cold, _PROPOSALS),
-            rng.random((_PROPOSALS, 7)),
+            np.geomspace(hot, cold, most),
+            rng.random((most, 7)),
         )
         codes = codes.copy()
         codes[:, column] = levels

@@ -17,10 +17,10 @@ _POPULATION = 4
 _VERY_FEW = 100
 _WRONG = 60.0
 """What a record in a wrong cell costs, in roots of half-widths."""
-_BEGIN = np.geomspace(20.0, 1.0, 11)
-_COLD = 0.5
+_HOT, _WARM, _COLD = 20.0, 1.0, 0.5
 """Temperatures, in roots of half-widths."""
-_STEPS = 6
+_FIRST, _LATER = 400_000, 200_000
+"""Proposals for each variable of a new candidate, and of a child."""
 _WHOLE = 0.25
 """Share of the mutations that are of all variables at once."""
 _ROUNDS = 2
@@ -46,7 +46,7 @@ class Few(Exact):
         """Draw a candidate, set its tables right, and anneal one variable after the other."""
         payload = self.repaired(self.source.draw(rng), rng)
         for column in rng.permutation(self.space.stepped):
-            payload = anneal(self.problem, payload, int(column), _BEGIN, rng)
+            payload = anneal(self.problem, payload, int(column), (_HOT, _WARM), _FIRST, rng)
         return self.candidate(payload)
 
     def candidate(self, payload: Payload) -> Candidate:
@@ -66,9 +66,8 @@ class Few(Exact):
         if len(self.space.stepped) == 0 or rng.random() < _WHOLE:
             return super().mutate(child, rng, generation, stalled)
         column = int(rng.choice(self.space.stepped))
-        hot = min(2.0 + stalled, _BEGIN[0])
-        heats = np.geomspace(hot, _COLD, _STEPS)
-        return self.candidate(anneal(self.problem, child.payload, column, heats, rng))
+        heats = min(2.0 + stalled, _HOT), _COLD
+        return self.candidate(anneal(self.problem, child.payload, column, heats, _LATER, rng))
 
     def evaluate(self, candidate: Candidate) -> tuple[float]:
         """Add the records in the wrong cell and the distances from the printed digits."""

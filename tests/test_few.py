@@ -79,7 +79,7 @@ def test_annealing_changes_one_variable_only_and_brings_its_figures_nearer(spec)
     codes = np.column_stack([np.repeat([0, 1, 2], [9, 7, 4]), RNG.integers(0, 61, 20)])
     codes = codes.astype(problem.schema.dtype)
     before = codes.copy()
-    found = anneal(problem, codes, 1, np.geomspace(20, 1, 6), np.random.default_rng(1))
+    found = anneal(problem, codes, 1, (20.0, 1.0), 200_000, np.random.default_rng(1))
     np.testing.assert_array_equal(codes, before)
     np.testing.assert_array_equal(found[:, 0], codes[:, 0])
     ones = np.ones(20, np.int64)
@@ -97,9 +97,8 @@ def test_a_value_that_is_missing_stays_missing(tmp_path):
     problem = problem_of(small(tmp_path, text))
     codes = np.column_stack([np.repeat([0, 1, 2], [9, 7, 4]), RNG.integers(0, 61, 20)])
     codes[:3, 1] = 61
-    found = anneal(
-        problem, codes.astype(problem.schema.dtype), 1, np.array([9.0, 1.0]), RNG.spawn(1)[0]
-    )
+    codes = codes.astype(problem.schema.dtype)
+    found = anneal(problem, codes, 1, (9.0, 1.0), 40_000, RNG.spawn(1)[0])
     np.testing.assert_array_equal(found[:, 1] == 61, codes[:, 1] == 61)
 
 
