@@ -51,7 +51,7 @@ def main() -> None:
         second = seconds(run, {"NUMBA_CACHE_DIR": cache})
     times = {name: [turn[name] for turn in turns] for name in commands}
     *_, with_api, bare = (statistics.median(taken) for taken in times.values())
-    rows = [
+    rows: list[dict[str, object]] = [
         {
             "command": name,
             "median s": f"{statistics.median(taken):.2f}",

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import yaml
 from report import COMMAND, SPECS, parser, table, write
@@ -31,7 +32,7 @@ def scale(source: Path, times: int, target: Path) -> None:
     target.write_text(yaml.safe_dump(spec, sort_keys=False, allow_unicode=True), encoding="utf-8")
 
 
-def run(spec: Path, folder: Path) -> dict[str, object]:
+def run(spec: Path, folder: Path) -> dict[str, Any]:
     """Run the command in a process of its own and read what it used."""
     begun = time.perf_counter()
     process = subprocess.Popen([COMMAND, "run", str(spec), "-o", str(folder), "--quiet"])
@@ -44,7 +45,7 @@ def run(spec: Path, folder: Path) -> dict[str, object]:
     return {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "rss": usage.ru_maxrss, **about}
 
 
-def row(found: dict[str, object], bytes_each: int) -> dict[str, object]:
+def row(found: dict[str, Any], bytes_each: int) -> dict[str, object]:
     """One line of the table; `ru_maxrss` is in KiB on Linux."""
     frame = found["records"] * bytes_each / 2**20
     peak = found["rss"] / 2**10

@@ -39,7 +39,7 @@ def listing(found: Sequence[pd.DataFrame]) -> list[dict[str, object]]:
     """Every figure that was missed in a run of the same spec, how often and how far off."""
     every = pd.concat(found, ignore_index=True)
     missed = every[~every["exact"]].assign(size=lambda f: f["half_units"].abs())
-    rows = []
+    rows: list[dict[str, object]] = []
     for (output, figure), part in missed.groupby(["output", "figure"], sort=False):
         first = part.iloc[0]
         rows.append(

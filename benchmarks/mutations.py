@@ -14,7 +14,9 @@ from report import SPECS, parser, table, write
 import evosynth
 from evosynth.exact import Exact
 from evosynth.problem import Problem
-from evosynth.space import Moves, Payload, Records, Space, Types
+from evosynth.record_types import Types
+from evosynth.records import Records
+from evosynth.space import Moves, Payload, Space
 from evosynth.start import prepare
 
 
@@ -33,11 +35,12 @@ class Tally:
         return self._apply(payload, moves, times)
 
 
-def measure(file: Path, kind: type[Space], calls: int) -> dict[str, object]:
+def measure(file: Path, kind: type[Types] | type[Records], calls: int) -> dict[str, object]:
     """Mutate one candidate again and again, from the start on."""
     spec = evosynth.load(file)
     space = kind(Problem.of(spec.plans, spec.schema))
-    strategy = Exact(space.problem, space, prepare(space, spec.start, np.random.default_rng(0)))
+    source = prepare(space, spec.start, True, np.random.default_rng(0))
+    strategy = Exact(space.problem, space, source, dense=False, stop=lambda: False)
     rng = np.random.default_rng(1)
     strategy.mutate(strategy.draw(rng), rng, 1, 0)
     tally = Tally(space)

@@ -10,8 +10,9 @@ import math
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any
+from functools import partial
+from itertools import pairwise, product
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -58,8 +59,8 @@ class Truth:
         """Draw a standard normal variable that depends on the others."""
         loading = self.rng.uniform(-0.7, 0.7, 2)
         rest = math.sqrt(max(0.1, 1 - (loading**2).sum()))
-        z = self._factors @ loading + rest * self.rng.normal(size=self.records)
-        return z / z.std()
+        z: np.ndarray = self._factors @ loading + rest * self.rng.normal(size=self.records)
+        return np.asarray(z / z.std())
 
     def category(self, name: str, size: int, missing: Any = None, even: float = 4.0) -> None:
         """Draw a variable with values 1 to size."""
@@ -118,11 +119,10 @@ class Truth:
     def counts(self, row: str | list[str], column: str) -> pd.DataFrame:
         """Cross-tabulate, with rows and columns for values that do not occur."""
         rows = [row] if isinstance(row, str) else row
-        index = pd.MultiIndex.from_product([self.codes(r) for r in rows])
         kept = self.valid(*rows, column)
         found = kept.groupby([*rows, column]).size().unstack(column, fill_value=0)
-        if len(rows) == 1:
-            index = index.get_level_values(0)
+        crossed: pd.Index = pd.MultiIndex.from_product([self.codes(r) for r in rows])
+        index = crossed if len(rows) > 1 else crossed.get_level_values(0)
         return found.reindex(index=index, columns=self.codes(column), fill_value=0)
 
     def codes(self, name: str) -> list[int]:
@@ -144,10 +144,10 @@ def _table(cells: pd.DataFrame, show: Callable[[Any], str]) -> dict[str, list[st
     return {str(row): [show(v) for v in cells.loc[row]] for row in cells.index}
 
 
-def _percentages(counts: pd.DataFrame, axis: int) -> pd.DataFrame:
+def _percentages(counts: pd.DataFrame, axis: Literal[0, 1]) -> pd.DataFrame:
     """Row percentages (axis 1) or column percentages (axis 0)."""
     totals = counts.sum(axis=axis)
-    return 100 * counts.div(totals, axis=1 - axis)
+    return 100 * counts.div(totals, axis=0 if axis else 1)
 
 
 def _row_percentages(truth: Truth, row: str, column: str) -> None:
@@ -177,7 +177,7 @@ def _summary(truth: Truth, of: list[str], by: str | None, shown: dict[str, int])
     if by is not None:
         output["by"] = by
 
-    def nest(decimals: int, compute: Callable[[pd.Series], float]) -> Any:
+    def nest(decimals: int, compute: Callable[[pd.Series], Any]) -> Any:
         found: dict[str, Any] = {}
         for name in of:
             texts = {key: text(compute(part[name]), decimals) for key, part in groups.items()}
@@ -187,14 +187,14 @@ def _summary(truth: Truth, of: list[str], by: str | None, shown: dict[str, int])
     for statistic, decimals in shown.items():
         if statistic.startswith("p"):
             at = int(statistic[1:])
-            quantile = nest(decimals, lambda s, at=at: s.quantile(at / 100))
+            quantile = nest(decimals, partial(pd.Series.quantile, q=at / 100))
             output.setdefault("quantiles", {})[str(at)] = quantile
         else:
             output[statistic] = nest(decimals, _STATISTICS[statistic])
     truth.outputs.append(output)
 
 
-_STATISTICS: dict[str, Callable[[pd.Series], float]] = {
+_STATISTICS: dict[str, Callable[[pd.Series], Any]] = {
     "n": len,
     "mean": lambda s: s.mean(),
     "sd": lambda s: s.std(),
@@ -252,7 +252,8 @@ def counts_3_way(truth: Truth) -> None:
         truth.category(name, truth.size())
     counts = truth.counts(["A", "B"], "C")
     nested: dict[str, dict[str, list[str]]] = {}
-    for (a, b), row in counts.iterrows():
+    pairs = product(truth.codes("A"), truth.codes("B"))
+    for (a, b), row in zip(pairs, counts.to_numpy(), strict=True):
         nested.setdefault(str(a), {})[str(b)] = [str(v) for v in row]
     truth.outputs.append({"kind": "crosstab", "rows": ["A", "B"], "columns": "C", "counts": nested})
 

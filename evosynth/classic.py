@@ -9,6 +9,7 @@ code: tables count as proportions, and a coefficient that is not estimable has a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +50,13 @@ class Classic:
     """Univariate distribution of each variable: published, or assumed in the spec."""
 
     @classmethod
-    def of(cls, problem: Problem, plans: tuple[Plan, ...], weights: tuple[float, ...]) -> Classic:
+    def of(
+        cls,
+        problem: Problem,
+        plans: tuple[Plan, ...],
+        weights: tuple[float, ...],
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Classic:
         """Candidates are held as records, as in the paper."""
         columns = range(len(problem.schema.variables))
         margins = [univariate(problem, column) for column in columns]
@@ -58,7 +65,8 @@ class Classic:
             drawn = [rng.choice(len(share), _EXPECTED, p=share) for share in margins]
             cells = problem.cells(np.stack(drawn, axis=1).astype(problem.schema.dtype))
             found = np.bincount(cells.ravel(), minlength=len(problem.low))
-            settle(problem, found.astype(np.float64) * (problem.schema.records / _EXPECTED), rng)
+            expected = found.astype(np.float64) * (problem.schema.records / _EXPECTED)
+            settle(problem, expected, rng, stop)
         return cls(problem, Records(problem), plans, weights, margins)
 
     def toolbox(self) -> base.Toolbox:

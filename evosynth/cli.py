@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from evosynth.schema import Variable
     from evosynth.spec import Spec
+    from evosynth.synthesis import Result
 
 EXACT, MISSED, BAD, INTERRUPTED = 0, 1, 2, 130
 _SHOWN = 20
@@ -48,6 +49,8 @@ def _outcome(arguments: Sequence[str] | None) -> int:
             note(line)
         if len(error.faults) > 1:
             note(f"{len(error.faults)} faults")
+        if all(fault.clash for _, fault in error.faults):
+            note("No data can have these figures; `run --anyway` comes as near as it can.")
         return BAD
     except EvosynthError as error:
         note(str(error))
@@ -63,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Make teaching data that reprint published figures, digit for digit.",
     )
     parser.add_argument("--version", action="version", version=f"evosynth {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True)
 
     check = commands.add_parser("check", help="report every fault of a spec, or what it declares")
     check.add_argument("spec", metavar="SPEC")
@@ -191,6 +194,8 @@ def _run(options: argparse.Namespace) -> int:
     spec = load(options.spec, anyway=options.anyway)
     for line in spec.clashes:
         note(line)
+    if spec.clashes:
+        note("No data can have these figures; coming as near as possible.")
     ready(folder, options.force or options.resume)
     from evosynth.synthesis import synthesize
 
@@ -214,11 +219,21 @@ def _run(options: argparse.Namespace) -> int:
     else:
         _report(result.verification, options.quiet)
         if not result.exact:
-            more = "" if result.stopped != result.reason else " --resume goes on from there."
-            say(f"The search stopped: {result.stopped}.{more}")
+            say(f"The search stopped: {result.stopped}. {_advice(result)}".rstrip())
         if not options.quiet:
             say(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
     return EXACT if result.exact else MISSED
+
+
+def _advice(result: Result) -> str:
+    """Say how to get the figures that are missed."""
+    from evosynth.evolve import EVERY_FIGURE, NO_PROGRESS
+
+    advice = {
+        EVERY_FIGURE: "" if result.spec.clashes else "Another --seed may do better.",
+        NO_PROGRESS: "Another --seed may come nearer; --resume tries on.",
+    }
+    return advice.get(result.reason, "--resume goes on from there.")
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -254,6 +269,7 @@ def _report(found: pd.DataFrame, quiet: bool) -> None:
         _table(rows, ["output", "figure", "published", "reproduced", "off"])
         if len(missed) > _SHOWN:
             say(f"… and {len(missed) - _SHOWN} more")
+        say("A half-unit is half of the last printed digit: 0.005 where two decimals are printed.")
 
 
 def _schema(options: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ A record with a missing value in any variable that a condition mentions is outsi
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -283,7 +284,8 @@ def faults(condition: Condition, schema: Schema) -> Iterator[str]:
 
 def _comparison_faults(comparison: Comparison, variable: Variable) -> Iterator[str]:
     name, operator = comparison.variable, comparison.operator
-    if variable.categorical and operator not in {"==", "!=", "in"}:
+    exact = operator in {"==", "!=", "in"}
+    if variable.categorical and not exact:
         yield f"{name!r} has categories: compare it with ==, != or in, not with {operator}"
         return
     for value in comparison.values:
@@ -294,12 +296,9 @@ def _comparison_faults(comparison: Comparison, variable: Variable) -> Iterator[s
             yield f"{name!r} has no value {value!r}{_hint(value, variable)}"
         elif not _is_number(value):
             yield f"{name!r} is a quantity: {shown(value)!r} is not a number such as 50 or 1.25"
-        elif (
-            operator in {"==", "!=", "in"}
-            and not _told(Comparison(name, "==", (value,)), variable).any()
-        ):
+        elif exact and not _told(Comparison(name, "==", (value,)), variable).any():
             yield f"{name!r} has no value {shown(value)!r}{_hint(value, variable)}"
-        elif operator not in {"==", "!=", "in"} and not _told(comparison, variable).any():
+        elif not exact and not _told(comparison, variable).any():
             yield f"{shown(str(comparison))!r} holds for nobody{_range(variable)}"
 
 
@@ -307,19 +306,11 @@ def _hint(value: str, variable: Variable) -> str:
     """Say what may have been meant by a value that a variable does not have."""
     if value == MISSING or value in variable.texts[variable.valid :]:
         return "; records with a missing value are outside every condition"
-    folded = value.casefold().strip()
-    codes = [
-        code
-        for code, label in zip(_codes(variable), variable.labels or (), strict=False)
-        if label.casefold().strip() == folded
-    ]
-    if len(codes) == 1:
-        return f"; write its code, {codes[0]}"
     return variable.hint(value) if variable.categorical else _range(variable)
 
 
 def _range(variable: Variable) -> str:
-    valid = variable.texts[: variable.valid]
+    valid = _codes(variable)
     return f" (its values are {valid[0]} to {valid[-1]})" if valid else ""
 
 
@@ -379,10 +370,7 @@ def truth(condition: Condition, schema: Schema) -> tuple[Grid, BoolArray]:
         groups.append(_alike([real, *own]))
         valid.append(real)
     grid = Grid(tuple(schema.index[name] for name in names), tuple(groups))
-    cells = 1
-    for length in grid.shape:
-        cells *= length
-    if cells > MAX_CELLS:
+    if math.prod(grid.shape) > MAX_CELLS:
         raise ValueError(
             f"the condition tells more than {MAX_CELLS:,} cells apart; compare fewer variables"
         )

@@ -57,6 +57,8 @@ class Layout:
     tables: list[CellTable] = field(default_factory=list)
     classes: list[Classes] = field(default_factory=list)
     shares: list[Share] = field(default_factory=list)
+    chosen: set[int] = field(default_factory=set)
+    implied: list[CellTable] = field(default_factory=list)
     _known: dict[object, int] = field(default_factory=dict)
 
     def table(self, groups: Mapping[str, IntArray]) -> int:
@@ -79,6 +81,15 @@ class Layout:
         found = self.tables[table]
         found.low[cell] = max(found.low[cell], low)
         found.high[cell] = min(found.high[cell], high)
+
+    def bound_all(self, ends: Mapping[Place, tuple[int, int]]) -> None:
+        """Narrow the bounds of many cells."""
+        places, bounds = np.array(list(ends)).reshape(-1, 2), np.array(list(ends.values()))
+        for table in np.unique(places[:, 0]).tolist():
+            own = places[:, 0] == table
+            cells, found = places[own, 1], self.tables[table]
+            found.low[cells] = np.maximum(found.low[cells], bounds[own, 0])
+            found.high[cells] = np.minimum(found.high[cells], bounds[own, 1])
 
     def known(self, place: Place) -> int | None:
         """Count of a cell, if it is fixed."""
@@ -114,12 +125,15 @@ class Layout:
                 tuple(ends[:, 0].tolist()),
                 tuple(ends[:, 1].tolist()),
                 bounds,
+                ((0.0, 0.0),) * len(cells),
                 complete,
             )
         )
 
     def ranks(self, of: Place, cells: Sequence[Place], parts: Sequence[int], cut: Cut) -> None:
         """Bound the counts below, at and above values by the size of the group."""
+        if cut.choice:
+            self.chosen |= {table for table, _ in cells}
 
         def bounds(size: int) -> tuple[list[int], list[int]]:
             low, high = cut.bounds(size)
@@ -132,11 +146,28 @@ class Layout:
             return
         least = tuple(cut.low[part] for part in parts)
         most = tuple(cut.high[part] for part in parts)
-        self.shares.append(Share(of, tuple(cells), least, most, bounds))
+        extra = tuple(cut.extra[part] for part in parts)
+        self.shares.append(Share(of, tuple(cells), least, most, bounds, extra))
+
+    def imply(self, groups: Mapping[str, IntArray], cells: Mapping[int, tuple[int, int]]) -> None:
+        """Note bounds, by the last group, that a figure sets whatever way to it is chosen."""
+        classes = classify(self.schema, groups, self.where)
+        table = CellTable.free(classes.grid, self.schema.records)
+        for group, ends in cells.items():
+            at = classes.cell([*[0] * (len(groups) - 1), group])
+            table.low[at], table.high[at] = ends
+        self.implied.append(table)
 
     def plan(self, counted: Iterable[tuple[Place, ...]], smooth: Iterable[Smooth] = ()) -> Plan:
         """Return what was laid out."""
-        return Plan(tuple(self.tables), tuple(self.shares), tuple(counted), tuple(smooth))
+        return Plan(
+            tuple(self.tables),
+            tuple(self.shares),
+            tuple(counted),
+            tuple(smooth),
+            frozenset(self.chosen),
+            tuple(self.implied),
+        )
 
 
 def _shared(members: Sequence[Entry]) -> Path:

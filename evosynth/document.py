@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
 import yaml
 
-from evosynth.errors import Fault, Path, SpecError
+from evosynth.errors import Fault, Path, SpecError, shown
 
 MAX_BYTES = 16 * 2**20
 MAX_NODES = 1_000_000
@@ -73,7 +75,9 @@ def read(path: str | os.PathLike[str]) -> Document:
         ) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        problem = " ".join(filter(None, [error.context, error.problem])) + _remedy(error, text)
+        problem = _unquoted(error, text) or (
+            " ".join(filter(None, [error.context, error.problem])) + _remedy(error, text)
+        )
         raise SpecError(
             file, [(mark.line + 1 if mark else None, Fault((), f"not valid YAML: {problem}"))]
         ) from error
@@ -117,12 +121,37 @@ def _remedy(error: yaml.MarkedYAMLError, text: str) -> str:
     return next((hint for part, hint in _REMEDIES.items() if part in (error.problem or "")), "")
 
 
+_MARK = re.compile(r"[*>%@`&|][^,\]}#]*")
+"""A figure that begins with a sign of YAML's own: a star, or a bound such as >=3."""
+
+
+def _unquoted(error: yaml.MarkedYAMLError, text: str) -> str:
+    """Say that a figure must stand in quotes, if that is what is wrong."""
+    scanning = ("scanning an alias", "scanning an anchor", "scanning a block scalar", "next token")
+    lines = text.split("\n")
+    if (error.context or "").endswith(scanning):
+        for mark in filter(None, (error.context_mark, error.problem_mark)):
+            found = _MARK.match(lines[mark.line], mark.column) if mark.line < len(lines) else None
+            if found:
+                return _in_quotes(found.group())
+    return ""
+
+
+def _in_quotes(figure: str) -> str:
+    plain = shown(figure.strip())
+    return f"{plain[:1]} has a meaning of its own in YAML; put the figure in quotes: '{plain}'"
+
+
 class _Builder:
     """Turns YAML nodes into plain values, counting what aliases expand to."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.nodes = 0
+
+    @cached_property
+    def _source(self) -> list[str]:
+        return self.document.source.decode("utf-8-sig").split("\n")
 
     def build(self, node: yaml.Node, path: Path, depth: int) -> Any:
         self.nodes += 1
@@ -134,6 +163,11 @@ class _Builder:
         if depth > MAX_DEPTH:
             raise self.document.error([Fault(path[:1], f"nested deeper than {MAX_DEPTH} levels")])
         if isinstance(node, yaml.ScalarNode):
+            if node.style == ">" and not node.value.strip():
+                figure = self._source[node.start_mark.line][node.start_mark.column :].strip()
+                fault = Fault(path, f"nothing follows; {_in_quotes(figure)}")
+                self.document.faults.append((node.start_mark.line + 1, fault))
+                return figure
             if node.style == "|":
                 self.document.blocks[path] = node.start_mark.line + 2
             empty = not node.style and node.value in {"", "~", "null", "Null", "NULL"}

@@ -66,7 +66,7 @@ class SpecError(EvosynthError):
     def lines(self) -> list[str]:
         """One line per fault, ``file:line place: message``, of the first `MOST_LINES`."""
         found = [
-            f"{self.file}{f':{line}' if line else ''} "
+            f"{self.file}{f':{line}' if line else '' if fault.place else ':'} "
             f"{f'{fault.place}: ' if fault.place else ''}{fault.message}"
             for line, fault in self.faults[:MOST_LINES]
         ]

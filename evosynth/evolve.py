@@ -30,6 +30,8 @@ _STREAM = 1
 
 EVERY_FIGURE = "every figure is exact"
 """Why a search stops that has nothing left to do."""
+NO_PROGRESS = "no further progress"
+"""Why a search stops that gets nowhere."""
 _FIRST = 2
 """Candidates drawn before others: tables alone are often exact at once."""
 _PATIENCE = 60
@@ -128,6 +130,8 @@ def evolve(
                     break
             assert state is not None
             _finish(toolbox, state, generator(0, size))
+        elif state.idle >= _PATIENCE:
+            state.idle = 0  # it ended for want of progress, and is asked to try on
         last = state.generation + limits.generations
         while True:
             stop = watch(state)
@@ -138,7 +142,7 @@ def evolve(
             if state.generation >= last:
                 return state, "generation limit"
             if toolbox.patient and state.idle >= _PATIENCE:
-                return state, "no further progress"
+                return state, NO_PROGRESS
             if limits.seconds is not None and time.monotonic() - begun >= limits.seconds:
                 return state, "time limit"
             state.generation += 1

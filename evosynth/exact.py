@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 from deap import base
@@ -72,17 +73,19 @@ class Exact:
     """Whether tables overlap so much that records are placed variable by variable."""
     stop: Callable[[], bool]
     """Asked now and then whether to stop."""
+    by_record: ClassVar[bool] = False
+    """Whether candidates are records even where types are few."""
 
     @classmethod
     def of(
         cls, problem: Problem, start: str, seed: int, stop: Callable[[], bool] = lambda: False
-    ) -> Exact:
+    ) -> Self:
         """Choose how to hold candidates and prepare what they are drawn from."""
         dense = start == "calibrated" and _overlapping(problem)
-        few = few_types(problem) and not dense
+        few = few_types(problem) and not dense and not cls.by_record
         space: Space = Types(problem) if few else Records(problem)
         fitted = not dense or bool(problem.size or problem.shares)
-        source = prepare(space, start, fitted, np.random.default_rng((seed, _STREAM)))
+        source = prepare(space, start, fitted, np.random.default_rng((seed, _STREAM)), stop)
         return cls(problem, space, source, dense, stop)
 
     @property

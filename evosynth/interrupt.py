@@ -30,6 +30,20 @@ class Interrupt:
 @contextmanager
 def interruptible(interrupt: Interrupt) -> Iterator[Interrupt]:
     """Handle Ctrl-C, unless a caller does already or Ctrl-C is ignored, as in the background."""
+    try:
+        with _handling(interrupt) as handler:
+            yield handler
+    except SystemError as error:
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):  # how compiled code reports Ctrl-C
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause from None
+        raise
+
+
+@contextmanager
+def _handling(interrupt: Interrupt) -> Iterator[Interrupt]:
     earlier = signal.getsignal(signal.SIGINT)
     if isinstance(earlier, Interrupt):
         yield earlier

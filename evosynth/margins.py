@@ -48,6 +48,12 @@ def _sums(
     return least, most
 
 
+def plain(grid: Grid) -> Grid:
+    """Leave out variables of which all values are one group; the cells are the same."""
+    kept = [i for i, size in enumerate(grid.shape) if size > 1]
+    return Grid(tuple(grid.columns[i] for i in kept), tuple(grid.groups[i] for i in kept))
+
+
 def common(one: Grid, two: Grid) -> Grid:
     """Return the finest table that is coarser than both."""
     columns, groups = [], []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +111,30 @@ class Powers(Sums):
     def features(self, codes: Codes) -> FloatArray:
         """Powers of the quantity."""
         return np.asarray(self.powers[codes[:, self.column]])
+
+
+Ends: TypeAlias = tuple[float, float]
+
+
+class Compared(Powers):
+    """Base of tests that compare groups by their sizes, means and standard deviations."""
+
+    keys: Sequence[str]
+    """The name of each figure."""
+
+    @abstractmethod
+    def reach(
+        self, sizes: Sequence[int] | None, means: Sequence[Ends], sds: Sequence[Ends]
+    ) -> dict[str, Ends]:
+        """Return ends of the figures, by key, for ends of what is known of the groups."""
+
+
+def ratio_ends(one: Ends, two: Ends) -> Ends:
+    """Return the ends of a ratio; the divisor is not negative."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.divide(np.array(one)[:, None], np.array(two)[None, :])
+    found = np.where(np.isnan(found), 0.0, found)  # 0 / 0 and ∞ / ∞: the other corners tell
+    return float(found.min()), float(found.max())
 
 
 class GroupMoments(Powers):

@@ -69,6 +69,9 @@ class Share:
     """Largest share of each cell, roughly."""
     bounds: Bounds
     """Exact bounds of each cell for a count of the other; low > high where it cannot be."""
+    extra: tuple[tuple[float, float], ...]
+    """Records that go with those shares: whole counts from ``low × size + extra[0]`` to
+    ``high × size + extra[1]`` are within the exact bounds, but perhaps at the very ends."""
     complete: bool = False
     """Whether the cells make up the other one."""
 
@@ -137,6 +140,15 @@ class Plan:
     counted: tuple[tuple[Place, ...], ...] = ()
     """The cells that decide each figure that is a matter of counts."""
     smooth: tuple[Smooth, ...] = ()
+    chosen: frozenset[int] = frozenset()
+    """Tables whose bounds are one way of several to have the figures."""
+    implied: tuple[CellTable, ...] = ()
+    """What such figures say of counts whatever way is chosen; the search has no need of it."""
+
+    def certain(self) -> Iterator[CellTable]:
+        """Tables whose bounds any data with the published figures must keep."""
+        yield from (table for i, table in enumerate(self.tables) if i not in self.chosen)
+        yield from self.implied
 
 
 Text: TypeAlias = Annotated[str, WithJsonSchema({"type": ["string", "number", "boolean"]})]

@@ -98,10 +98,10 @@ def _landings(
 
 def _loss(space: Space, payload: Payload) -> float:
     """How far figures, estimated anew, are outside their digits; 0 if all print as published."""
-    return _outside(space.problem.measure(*space.rows(payload)), PRINTS)
+    return outside(space.problem.measure(*space.rows(payload)), PRINTS)
 
 
-def _outside(residual: FloatArray, room: float) -> float:
+def outside(residual: FloatArray, room: float) -> float:
     """Sum the roots of distances, so that landing a figure counts for more than nearing others."""
     return float(np.sqrt(np.maximum(np.abs(residual) - room, 0.0)).sum())
 
@@ -169,7 +169,7 @@ def _descend(space: Space, payload: Payload, rng: np.random.Generator) -> tuple[
         useful = (effects != 0.0).any(axis=1) & np.isfinite(effects).all(axis=1)
         moves, effects = moves.subset(useful), effects[useful]
         one, two, _ = best_pair(
-            effects, moves.slot_from, residual, INSIDE, _outside(residual, INSIDE)
+            effects, moves.slot_from, residual, INSIDE, outside(residual, INSIDE)
         )
         if one < 0:
             break
@@ -352,14 +352,14 @@ def _solve(
     room = np.maximum(1 - np.abs(aim), _LEAST_ROOM)
     basis = np.hstack([np.diag(1 / half), _SCALE * effects / room])
     star, norm = reduce_basis(basis, _MOST_SWAPS)
-    nearest, least = None, _outside(residual, INSIDE)
+    nearest, least = None, outside(residual, INSIDE)
     solved = False
     for attempt in range(_TRIES):
         noise = rng.normal(0.0, _NOISE, n_moves) if attempt else 0.0
         target = np.concatenate([middle / half + noise, -_SCALE * (residual - aim) / room])
         times = np.rint(nearest_plane(basis, star, norm, target)[:n_moves] * half)
         within = np.clip(times, low, high)
-        loss = _outside(residual + within @ effects, INSIDE)
+        loss = outside(residual + within @ effects, INSIDE)
         if loss == 0.0:
             solved = True
             yield _back(within, order)

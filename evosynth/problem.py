@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosynth.grid import Grid
-from evosynth.kernels.cells import index_cells
+from evosynth.kernels.cells import index_cells, sum_rows
 from evosynth.margins import common, project
 from evosynth.objective import Bounds, Expansion, Plan, Smooth
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
@@ -31,6 +32,7 @@ class FlatShare:
     low: FloatArray
     high: FloatArray
     bounds: Bounds
+    extra: FloatArray
     complete: bool
 
 
@@ -94,6 +96,7 @@ class Problem:
                         np.array(share.low),
                         np.array(share.high),
                         share.bounds,
+                        np.array(share.extra).reshape(-1, 2),
                         share.complete,
                     )
                 )
@@ -236,3 +239,7 @@ class JointExpansion:
         return np.hstack(
             [np.empty((len(codes), 0)), *(part.influence(codes) for part in self.parts)]
         )
+
+    def residual(self, codes: Codes, counts: NDArray[Any]) -> FloatArray:
+        """Residual of the dataset that holds ``codes[i]`` ``counts[i]`` times."""
+        return np.asarray(self.offset + sum_rows(self.influence(codes), counts))

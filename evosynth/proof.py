@@ -31,6 +31,9 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise DataError(f"{file}: cannot be read: {reason}") from error
     problems = []
+    header = str(frame.columns[0]) if len(frame.columns) == 1 else ""
+    if other := next((mark for mark in ";\t|" if mark in header), None):
+        raise DataError(f"{file}: columns are set apart by {other!r}; save it with commas instead")
     for variable in schema.variables:
         if variable.name not in frame.columns:
             hint = suggest(variable.name, frame.columns)
@@ -40,6 +43,9 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
         known = found.isin(variable.values[: variable.size - variable.blank])
         strange = found[~(known | (found.isna() if variable.blank else False))].unique()
         if len(strange):
+            # One text makes texts of all numbers of a column; name the culprit alone.
+            numbers = pd.to_numeric(pd.Series(strange), errors="coerce").isin(variable.values)
+            strange = strange if numbers.all() else strange[~numbers.to_numpy()]
             some = ", ".join(shown(repr(value)) for value in strange[:5].tolist())
             problems.append(
                 f"{file}: column {variable.name!r} holds values that the spec does not list: {some}"

@@ -13,7 +13,10 @@ from evosynth.objective import Smooth
 from evosynth.printed import Published
 from evosynth.schema import Codes, FloatArray, IntArray, Variable
 
+FEW_RECORDS = 400
+"""Records up to which every quantile follows single records."""
 _NEAREST = 60
+_HALFWAY = 1e-9
 
 
 def cut(variable: Variable, ends: tuple[float, float]) -> IntArray:
@@ -33,7 +36,11 @@ class Cut:
     groups: IntArray
     low: tuple[float, float, float]
     high: tuple[float, float, float]
+    extra: tuple[tuple[float, float], ...]
+    """Of each count: the bounds are these shares of the group and so many records more."""
     bounds: Callable[[int], tuple[list[int], list[int]]]
+    choice: bool = True
+    """Whether other counts would give the figure as well."""
 
 
 def _order(q: float, size: int) -> tuple[int, int, float]:
@@ -42,6 +49,15 @@ def _order(q: float, size: int) -> tuple[int, int, float]:
     first = math.floor(at + 1e-9)
     along = at - first
     return first, first + (along > 1e-9), along
+
+
+def order_statistics(parts: Sequence[tuple[float, float]], size: int) -> list[tuple[int, float]]:
+    """Ranks (from 0) whose values, times their parts, sum to a sum of quantiles."""
+    found = []
+    for q, coefficient in parts:
+        first, second, along = _order(q, size)
+        found += [(first, coefficient * (1 - along)), (second, coefficient * along)]
+    return found
 
 
 def quantile(variable: Variable, q: float, published: Published, size: int | None) -> list[Cut]:
@@ -59,7 +75,8 @@ def quantile(variable: Variable, q: float, published: Published, size: int | Non
             first, second, _ = _order(q, n)
             return [0, 1, 0], [first, n, n - 1 - second]
 
-        return [Cut(cut(variable, (v, v)), (0, 0, 0), (q, 1, 1 - q), at)]
+        extra = (0, -q), (1, 0), (0, q - 1)
+        return [Cut(cut(variable, (v, v)), (0, 0, 0), (q, 1, 1 - q), extra, at)]
     pair = _pair(values, q, published, size)
     if pair is None:
         return []
@@ -82,9 +99,19 @@ def quantile(variable: Variable, q: float, published: Published, size: int | Non
     between = variable.quantities.copy()
     groups = np.where(between <= a, 0, np.where(between >= b, 2, 1))
     groups[variable.valid :] = OUTSIDE
+    # How far between the two values the quantile may lie decides which sizes admit it.
+    least, most = (min(max((end - a) / (b - a), 0.0), 1.0) for end in published.interval)
+    below = 1 - q - most, 1 - q - least
+    above = -below[1], -below[0]
     return [
-        Cut(cut(variable, (a, b)), (0, 0, 0), (q, 1, 1 - q), outer),
-        Cut(groups, (q, 0, 1 - q), (q, 0, 1 - q), inner),
+        Cut(
+            cut(variable, (a, b)),
+            (0, 0, 0),
+            (q, 1, 1 - q),
+            ((0, -q), (2, 0), (0, q - 1)),
+            outer,
+        ),
+        Cut(groups, (q, 0, 1 - q), (q, 0, 1 - q), (below, (0, 0), above), inner),
     ]
 
 
@@ -133,7 +160,23 @@ def extreme(variable: Variable, published: Published, largest: bool) -> Cut | No
         return [0, 1, 0], [n, n, 0] if largest else [0, n, n]
 
     high = (1.0, 1.0, 0.0) if largest else (0.0, 1.0, 1.0)
-    return Cut(cut(variable, ends), (0, 0, 0), high, at)
+    extra = ((0, 0), (1, 0), (0, 0))
+    return Cut(cut(variable, ends), (0, 0, 0), high, extra, at, choice=False)
+
+
+def implied(
+    variable: Variable, q: float, published: Published, size: int
+) -> tuple[IntArray, dict[int, tuple[int, int]]]:
+    """Return groups of levels, and bounds of their counts whenever a quantile prints so.
+
+    It lies between the records of two ranks, so the lower is not above what prints so, nor the
+    upper below.
+    """
+    first, second, _ = _order(q, size)
+    low, high = published.interval
+    groups = cut(variable, (low - _HALFWAY, high + _HALFWAY))
+    ends = {0: (0, second), 1: (0, size), 2: (0, size - 1 - first)}
+    return groups, {part: ends[part] for part in ends if (groups == part).any()}
 
 
 class GroupQuantile(Smooth):
@@ -185,6 +228,12 @@ class GroupQuantile(Smooth):
     def _half(self) -> float:
         low, high = self.published.interval
         return (high - low) / 2 if math.isfinite(high - low) else self.published.half_width
+
+    @property
+    def target(self) -> tuple[float, float]:
+        """Middle of the printed digit, and half its width."""
+        low, high = self.published.interval
+        return (low + self._half if math.isfinite(low) else high - self._half), self._half
 
     def _off(self, value: float) -> float:
         low, high = self.published.interval

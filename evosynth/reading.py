@@ -144,13 +144,14 @@ def read_cells(
     stubs = [Labels(schema[name], TOTAL) for name in rows]
     columns = _columns(table, where, Labels(schema[column], TOTAL), shows, faults)
     for row in table.rows:
+        path = (where, row.line)
         form, parts = _row_form(row, rows, column, schema)
-        key = _key(parts, stubs, (where, row.line), faults)
+        key = _key(parts, stubs, path, faults)
         if key is None:
             continue
         if len(row.cells) > len(columns):
             message = f"{len(row.cells)} cells, but {len(columns)} columns are known"
-            faults.append(Fault((where, row.line), message))
+            faults.append(Fault(path, message))
             continue
         for (value, forms), cell in zip(columns, row.cells, strict=False):
             if value is None:
@@ -159,10 +160,10 @@ def read_cells(
             if len(cell) > len(forms):
                 texts = shown(" ".join(cell))
                 message = f"{texts!r} holds {len(cell)} numbers; say under shows what they are"
-                faults.append(Fault((where, row.line), message))
+                faults.append(Fault(path, message))
                 continue
             for one, text in zip(forms, cell, strict=False):
-                found.append(Written((*key, value), one, text, (where, row.line)))
+                found.append(Written((*key, value), one, text, path))
     return found, faults
 
 

@@ -63,6 +63,10 @@ class Variable:
 
     def hint(self, wrong: str) -> str:
         """Return what to say after a value that this variable does not have."""
+        folded = wrong.casefold().strip()
+        labels = [label.casefold().strip() for label in self.labels or ()]
+        if labels.count(folded) == 1:
+            return f"; write its code, {self.texts[labels.index(folded)]}"
         if self.categorical or self.size <= 12:
             return suggest(wrong, self.levels)
         return f" (its values are {self.texts[0]} to {self.texts[self.valid - 1]})"

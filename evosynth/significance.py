@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from evosynth.counting import population
 from evosynth.errors import Fault
-from evosynth.objective import Figure, Output, Text
+from evosynth.objective import Figure, Mention, Output, Text
 from evosynth.printed import Printed, Published, Within
 from evosynth.schema import FloatArray, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _WIDE = 0.02
 """Part of a bound on a statistic by which it is enough to be inside it."""
@@ -73,6 +78,40 @@ class Tested(Output):
         """One per key."""
         return tuple(Figure(key.replace("_", " "), printed) for key, printed in self.read()[0])
 
+    @property
+    def keys(self) -> list[str]:
+        """Keys of the published figures."""
+        return [key for key, _ in self.read()[0]]
+
+
+class MeansTested(Tested):
+    """A test of the means of a quantity in groups."""
+
+    of: str = Field(description="the quantity")
+    by: str = Field(description="the variable whose values make the groups")
+
+    def mentions(self) -> Iterator[Mention]:
+        """Name the quantity and the groups."""
+        yield Mention(("of",), self.of)
+        yield Mention(("by",), self.by)
+
+    def faults(self, schema: Schema) -> Iterator[Fault]:
+        """Quantities that are none, and figures that cannot be read."""
+        if schema[self.of].values.dtype == object:
+            yield Fault(("of",), f"{self.of!r} holds categories that are not numbers")
+        if self.of == self.by:
+            yield Fault(("by",), f"{self.by!r} stands under of as well")
+        yield from self.read()[1]
+
+    def observed(
+        self, frame: pd.DataFrame, counts: FloatArray, schema: Schema
+    ) -> tuple[FloatArray, NDArray[Any]]:
+        """Quantity and group of every record, selected with pandas."""
+        people, weights = population(frame, counts, [self.of, self.by], self.condition, schema)
+        times = weights.astype(np.int64)
+        y = np.repeat(people[self.of].to_numpy(dtype=float), times)
+        return y, np.repeat(people[self.by].to_numpy(), times)
+
 
 def read_p(text: str, stars: Sequence[float]) -> Published:
     """Read a p-value; raise ``ValueError`` with a remedy."""
@@ -117,15 +156,22 @@ def p_box(
 
 
 def p_faults(
-    read: Sequence[tuple[str, Published]], key: str, p_of: Callable[[float], float]
+    read: Sequence[tuple[str, Published]],
+    key: str,
+    p_of: Callable[[float, float], float],
+    dfs: tuple[float, float],
 ) -> Iterator[Fault]:
-    """Find a p-value that does not follow from the size of a published statistic."""
+    """Find a p-value that does not follow from the size of a published statistic.
+
+    ``p_of``: p-value of a size and degrees of freedom, of which ``dfs`` are the ends.
+    """
     known = dict(read)
     if key not in known or "p" not in known:
         return
     low, high = known[key].interval
     sizes = (0.0 if low < 0 < high else min(abs(low), abs(high))), max(abs(low), abs(high))
-    most, least = p_of(sizes[0]), p_of(sizes[1])
+    most = max(p_of(sizes[0], df) for df in dfs)
+    least = min(p_of(sizes[1], df) for df in dfs)
     if most < known["p"].interval[0] - 1e-12 or least > known["p"].interval[1] + 1e-12:
         message = (
             f"{known['p']} does not follow: {key} {known[key]} has p from {least:.3g} to {most:.3g}"

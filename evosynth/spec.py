@@ -85,6 +85,8 @@ class Spec:
 def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
     """Read and check a spec file; raise `SpecError` with every fault that it has.
 
+    Clashes are looked for among the outputs that are sound in themselves.
+
     ``anyway``: bear figures that contradict each other, and list them as `Spec.clashes`.
     """
     document = read(path)
@@ -95,41 +97,43 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
     variables = [build(name, v, faults) for name, v in file.variables.items()]
     schema = Schema(file.records, tuple(v for v in variables if v is not None))
     broken = set(file.variables) - set(schema.index)
-    outputs: list[Output] = []
+    outputs: list[Output | None] = []
+    plans: list[Plan] = []
+    cells = 0
     for position, raw in enumerate(file.outputs):
         where: Path = ("outputs", position)
         output = _output(raw, where, faults, FilePath(document.file).parent)
-        if output is not None:
-            outputs.append(output)
-            faults += _output_faults(output, where, schema, broken)
-    broken_beyond = [fault for fault in faults if not (anyway and fault.clash)]
-    if broken_beyond or document.faults:
-        raise document.error(faults)
-    plans: list[Plan] = []
-    cells = 0
-    for position, output in enumerate(outputs):
-        plans.append(output.lower(schema))
-        cells += sum(table.grid.size for table in plans[-1].tables)
+        found = [] if output is None else list(_output_faults(output, where, schema, broken))
+        faults += found
+        outputs.append(output)
+        plans.append(Plan())
+        if output is not None and _known(output, schema) and all(fault.clash for fault in found):
+            plans[-1] = output.lower(schema)
+            cells += sum(table.grid.size for table in plans[-1].tables)
         if cells > MAX_CELLS:
             message = f"the tables have more than {MAX_CELLS:,} cells in all"
-            raise document.error([Fault(("outputs", position), message)])
-    spec = Spec(
+            raise document.error([*faults, Fault(where, message)])
+    faults += contradictions.find(outputs, plans, schema, {fault.path[:2] for fault in faults})
+    if document.faults or any(not (anyway and fault.clash) for fault in faults):
+        raise document.error(faults)
+    return Spec(
         document,
         file.title,
         file.source,
         file.start,
         file.strategy,
         schema,
-        tuple(outputs),
+        tuple(output for output in outputs if output is not None),
         tuple(plans),
+        tuple(document.error(faults).lines()) if faults else (),
     )
-    known = {fault.path[:2] for fault in faults}
-    sums = contradictions.within_tables(spec.plans, schema)
-    faults += [fault for fault in sums if fault.path not in known]
-    faults += contradictions.between_tables(spec.plans, schema)
-    if faults and not anyway:
-        raise document.error(faults)
-    return replace(spec, clashes=tuple(document.error(faults).lines()) if faults else ())
+
+
+def _known(output: Output, schema: Schema) -> bool:
+    """Whether every variable that an output names is sound."""
+    where = output.condition.variables if output.condition is not None else ()
+    names = [*(mention.variable for mention in output.mentions()), *where]
+    return all(name in schema.index for name in names)
 
 
 def _output_faults(output: Output, path: Path, schema: Schema, broken: set[str]) -> Iterator[Fault]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +21,10 @@ _MOST_CELLS = 1500
 """Cells up to which calibration is solved at once rather than in sweeps."""
 _STEPS = 30
 _RIDGE = 0.01
-"""Part of the curvature added to it: figures that repeat each other leave it singular."""
+"""Part of the curvature added to it at first: figures that repeat each other leave it singular."""
 _SMALL_RIDGE = 1e-8
+_SOFTER, _HARDER = 0.2, 5.0
+"""What a step that helps, or does not, changes it by."""
 _WIDE_SHARE = 0.2
 """Width of a share from which it is left to the search."""
 _PATIENCE = 6
@@ -70,10 +73,17 @@ class Source:
         return self.space.from_pool(self.codes, _round(noisy, order, records, rng))
 
 
-def prepare(space: Space, start: str, fitted: bool, rng: np.random.Generator) -> Source:
+def prepare(
+    space: Space,
+    start: str,
+    fitted: bool,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] = lambda: False,
+) -> Source:
     """Build the distribution that candidates are drawn from, and settle open sizes by it.
 
-    ``fitted``: whether a calibrated one is needed at all.
+    ``fitted``: whether a calibrated one is needed at all; ``stop`` is asked now and then whether
+    to settle for less.
     """
     problem = space.problem
     columns = range(len(problem.schema.variables))
@@ -91,7 +101,7 @@ def prepare(space: Space, start: str, fitted: bool, rng: np.random.Generator) ->
     if calibrated and (weights * possible).sum() > 0:
         weights = weights * possible * (records / (weights * possible).sum())
         _fit(problem, codes, cells, weights)
-    settle(problem, count_weights(cells, weights, len(problem.low)), rng)
+    settle(problem, count_weights(cells, weights, len(problem.low)), rng, stop)
     if calibrated and problem.shares:
         _fit(problem, codes, cells, weights)
     compass, influence, curvature = _orient(problem, codes, weights)
@@ -177,6 +187,7 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
     tight = problem.high - problem.low <= np.maximum(2, 0.01 * problem.high)
     share_rows, share_of, share_room = _share_rows(problem, n_cells + problem.size)
     best, least, stalled = weights.copy(), np.inf, 0
+    damping = _RIDGE if problem.curved or problem.shares else _SMALL_RIDGE
     for _ in range(_STEPS):
         expansion = problem.expand(codes, weights)
         influence = expansion.influence(codes)
@@ -198,14 +209,13 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
         wrong = float(np.abs(gap[:n_cells]).sum() + np.abs(goal - share_sums).sum())
         off = float((np.clip(gap[n_cells:], -1e4, 1e4) ** 2).sum())
         stalled = 0 if wrong + off < 0.9 * least else stalled + 1
+        damping = min(1.0, max(_SMALL_RIDGE, damping * (_HARDER if stalled else _SOFTER)))
         if wrong + off < least:
             best, least = weights.copy(), wrong + off
         if (wrong < _WRONG and off < _OFF) or stalled > _PATIENCE:
             break
         tied = ties @ products @ ties.T
-        ridge = (_RIDGE if problem.curved or problem.shares else _SMALL_RIDGE) * np.diag(
-            np.diag(tied) + np.diag(tied).mean()
-        )
+        ridge = damping * np.diag(np.diag(tied) + np.diag(tied).mean())
         tilt = tilt_rows(*shape, np.linalg.lstsq(tied + ridge, gaps, rcond=1e-12)[0] @ ties)
         _tilt(weights, tilt, problem.schema.records)
     weights[:] = best

@@ -154,6 +154,7 @@ def clashes(
             message = f"{item.published} is more than all {schema.records} records"
             yield Fault(item.path, message, clash=True)
     yield from _order_clashes(members)
+    yield from _spread_clashes(get("sd"), get("variance"), get("standard_error"), size, schema)
     mean, sd = get("mean"), get("sd") or get("variance")
     if sd is not None and mean is not None:
         m = mean.published.value
@@ -207,3 +208,35 @@ def _order_clashes(members: Sequence[Item]) -> Iterator[Fault]:
                 f"{lower.published} (off by {gap:g})"
             )
             yield Fault(upper.path, message, clash=True)
+
+
+def _spread_clashes(
+    sd: Item | None, variance: Item | None, error: Item | None, size: int | None, schema: Schema
+) -> Iterator[Fault]:
+    """Find a variance or standard error that does not belong to the standard deviation."""
+    source, low, high = sd, 0.0, np.inf
+    if sd is not None:
+        low, high = sd.published.interval
+    if variance is not None:
+        ends = variance.published.interval
+        if sd is None:
+            source, low, high = variance, max(ends[0], 0.0) ** 0.5, max(ends[1], 0.0) ** 0.5
+        elif max(low, 0.0) ** 2 > ends[1] * (1 + 1e-9) or high**2 < ends[0] * (1 - 1e-9):
+            message = (
+                f"{variance.label} is {variance.published}, but sd {sd.published} makes it "
+                f"{max(low, 0.0) ** 2:.4g} to {high**2:.4g}"
+            )
+            yield Fault(variance.path, message, clash=True)
+            return
+    if error is None or source is None:
+        return
+    among = f"{size} records" if size else f"at most {schema.records} records"
+    least = max(low, 0.0) / (size or schema.records) ** 0.5
+    most = high / (size or 1) ** 0.5
+    ends = error.published.interval
+    if least > ends[1] * (1 + 1e-9) or most < ends[0] * (1 - 1e-9):
+        message = (
+            f"{error.label} is {error.published}, but {source.statistic} {source.published} of "
+            f"{among} makes it {least:.4g} to {most:.4g}"
+        )
+        yield Fault(error.path, message, clash=True)

@@ -54,6 +54,7 @@ class Sums(Smooth):
         inside = classes.inside()
         self.groups[inside] = np.arange(len(inside))
         self.n_groups = len(inside)
+        self.figures = tuple(figures)
         self.low, self.high = ends(figures)
         if self.counts_only:
             self.counted = classes.grid

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from evosynth import checkpoint, classic, exact
+from evosynth import checkpoint, classic, exact, few
 from evosynth.evolve import EVERY_FIGURE, Evolution, Limits, evolve
 from evosynth.interrupt import Interrupt, interruptible
 from evosynth.objective import Figure
@@ -84,7 +84,9 @@ class Result:
     def stopped(self) -> str:
         """Why the search stopped, in the light of the verification."""
         if self.reason == EVERY_FIGURE and not self.exact:
-            return "it met all that it could tell apart, which is not all that is published"
+            if self.spec.clashes:
+                return "the figures that are left contradict others"
+            return "it took every figure for exact, but recomputed from the data some are not"
         return self.reason
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -154,10 +156,11 @@ def synthesize(
         chosen: classic.Classic | exact.Exact
         if strategy == "classic":
             weights = tuple(output.weight for output in spec.outputs)
-            chosen = classic.Classic.of(problem, spec.plans, weights)
+            chosen = classic.Classic.of(problem, spec.plans, weights, stop)
             size, most = classic.POPULATION, classic.GENERATIONS
         else:
-            chosen = exact.Exact.of(problem, spec.start, seed, stop)
+            kind = few.Few if few.few_records(problem) else exact.Exact
+            chosen = kind.of(problem, spec.start, seed, stop)
             size, most = chosen.population, exact.GENERATIONS
         left = None if time is None else time - (clock.perf_counter() - begun)
         limits = Limits(most if generations is None else generations, left, workers)

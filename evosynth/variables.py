@@ -26,6 +26,12 @@ def _pair(value: Any) -> Any:
     return value
 
 
+def _labelled(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise ValueError("expected a label for each code, {1: Male, 2: Female}")
+    return value
+
+
 class NumberSpec(BaseModel):
     """Numbers between two bounds, to so many decimals."""
 
@@ -50,7 +56,9 @@ class VariableSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     label: Text = Field("", description="what the variable is called in print")
-    categories: dict[str, Text | None] | None = Field(None, description="code: label")
+    categories: Annotated[dict[str, Text | None], BeforeValidator(_labelled)] | None = Field(
+        None, description="code: label"
+    )
     integer: Annotated[tuple[int, int], BeforeValidator(_pair)] | None = Field(
         None, description="smallest and largest value"
     )

@@ -337,7 +337,8 @@ def unfold(
             if len(node) != len(named):
                 listed = f" ({', '.join(values)})" if len(values) <= 12 else ""
                 expected = f"{len(values):,} values{listed}"
-                message = f"{len(node)} cells, but {variable.name!r} has {expected}"
+                number = "1 cell" if len(node) == 1 else f"{len(node)} cells"
+                message = f"{number}, but {variable.name!r} has {expected}"
                 faults.append(Fault(path, message))
                 return
             for position, (value, below) in enumerate(zip(named, node, strict=True)):

@@ -7,45 +7,33 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
-from scipy import stats
+from scipy import optimize, stats
 
 from evosynth.classes import Classes, all_levels, any_level, classify
-from evosynth.counting import population
 from evosynth.errors import Fault
-from evosynth.moments import Powers, Sample
-from evosynth.objective import Figure, Mention, Plan
+from evosynth.moments import Compared, Ends, Sample, ratio_ends
+from evosynth.objective import Figure, Plan
 from evosynth.printed import Printed
 from evosynth.schema import FloatArray, Schema
-from evosynth.significance import Tested, p_box
+from evosynth.significance import MeansTested, p_box
 from evosynth.sums import Totals
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Anova(Tested):
+class Anova(MeansTested):
     """The F test of equal means of a quantity in several groups."""
 
     kind: Literal["anova"]
-    of: str = Field(description="the quantity")
-    by: str = Field(description="the variable whose values make the groups")
     f: Printed | None = Field(None, description="F statistic")
     eta_squared: Printed | None = Field(None, description="share of the sum of squares explained")
 
     statistics: ClassVar[tuple[str, ...]] = ("f", "eta_squared")
 
-    def mentions(self) -> Iterator[Mention]:
-        """Name the quantity and the groups."""
-        yield Mention(("of",), self.of)
-        yield Mention(("by",), self.by)
-
     def faults(self, schema: Schema) -> Iterator[Fault]:
         """Quantities that are none, and figures that cannot be."""
-        if schema[self.of].values.dtype == object:
-            yield Fault(("of",), f"{self.of!r} holds categories that are not numbers")
-        if self.of == self.by:
-            yield Fault(("by",), f"{self.by!r} stands under of as well")
-        yield from self.read()[1]
+        yield from super().faults(schema)
         if self.eta_squared is not None and not 0 <= self.eta_squared.value <= 1:
             yield Fault(("eta_squared",), f"{self.eta_squared} is not between 0 and 1")
         if self.f is not None and self.f.value < 0:
@@ -55,19 +43,14 @@ class Anova(Tested):
         """Follow the moments of the groups."""
         groups = {self.by: all_levels(schema[self.by]), self.of: any_level(schema[self.of])}
         classes = classify(schema, groups, self.condition)
-        keys = [key for key, _ in self.read()[0]]
-        return Plan(smooth=(_Anova(classes, self.of, keys, schema, self.figures(schema)),))
+        return Plan(smooth=(_Anova(classes, self.of, self.keys, schema, self.figures(schema)),))
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Select the groups with pandas, test with scipy."""
-        people, weights = population(frame, counts, [self.of, self.by], self.condition, schema)
-        times = weights.astype(np.int64)
-        y = np.repeat(people[self.of].to_numpy(dtype=float), times)
-        group = np.repeat(people[self.by].to_numpy(), times)
+        y, group = self.observed(frame, counts, schema)
         samples = [y[group == value] for value in dict.fromkeys(group.tolist())]
-        keys = [key for key, _ in self.read()[0]]
         if len(samples) < 2 or len(y) <= len(samples):
-            return np.full(len(keys), np.nan)
+            return np.full(len(self.keys), np.nan)
         test = stats.f_oneway(*samples)
         between = sum(len(s) * (s.mean() - y.mean()) ** 2 for s in samples)
         values = {
@@ -75,10 +58,10 @@ class Anova(Tested):
             "p": test.pvalue,
             "eta_squared": between / ((y - y.mean()) ** 2).sum(),
         }
-        return np.array([float(values[key]) for key in keys])
+        return np.array([float(values[key]) for key in self.keys])
 
 
-class _Anova(Powers):
+class _Anova(Compared):
     def __init__(
         self,
         classes: Classes,
@@ -102,9 +85,54 @@ class _Anova(Powers):
         values = {"f": f, "p": f, "eta_squared": between / all_records.squares[0]}
         return np.array([values[key] for key in self.keys])
 
+    def reach(
+        self, sizes: Sequence[int] | None, means: Sequence[Ends], sds: Sequence[Ends]
+    ) -> dict[str, Ends]:
+        """F rises with the spread of the means and falls with the standard deviations."""
+        if sizes is None:
+            return {}
+        there = [g for g, size in enumerate(sizes) if size > 0]
+        n = np.array([sizes[g] for g in there], dtype=float)
+        low, high = np.array([means[g] for g in there]).T
+        df = len(there) - 1, float(n.sum()) - len(there)
+        if min(df) < 1 or not np.isfinite([low, high]).all():
+            return {}
+        spread = np.array([sds[g] if sizes[g] > 1 else (0.0, 0.0) for g in there])
+        within = ((n - 1)[:, None] * spread**2).sum(axis=0)
+        between = _between(n, low, high)
+        rest = ratio_ends((within[0], within[1]), between)
+        share = 1 / (1 + rest[1]), 1 / (1 + rest[0])
+        f = ratio_ends(
+            (between[0] / df[0], between[1] / df[0]), (within[0] / df[1], within[1] / df[1])
+        )
+        p = float(stats.f.sf(f[1], *df)), float(stats.f.sf(f[0], *df))
+        return {"f": f, "eta_squared": share, "p": p}
+
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on F."""
         n = totals[:, 0]
         groups = int((n > 0).sum())
         df = max(1, groups - 1), max(1e-9, float(n.sum()) - groups)
         return p_box(self.low, self.high, self.keys, lambda p: float(stats.f.isf(p, *df)))
+
+
+def _between(n: FloatArray, low: FloatArray, high: FloatArray) -> Ends:
+    """Return ends of the sum of squares between groups, for ends of their means.
+
+    It is the least, over centres, of the weighted squares of distances from a centre.
+    """
+
+    def nearest(centre: float) -> float:
+        return float((n * np.maximum(0, np.maximum(low - centre, centre - high)) ** 2).sum())
+
+    span = float(high.max() - low.min())
+    found = optimize.minimize_scalar(
+        nearest,
+        bounds=(float(low.min()), float(high.max())),
+        method="bounded",
+        options={"xatol": 1e-6 * span},
+    )
+    centre = float((n * (low + high) / 2).sum() / n.sum())
+    most = float((n * np.maximum(high - centre, centre - low) ** 2).sum())
+    error = 4 * float(n.sum()) * (1e-6 * span) ** 2  # of a minimum found so closely
+    return max(0.0, float(found.fun) - error), most

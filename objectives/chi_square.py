@@ -49,11 +49,13 @@ class ChiSquare(Tested):
         yield from faults
         most = (schema[self.rows].valid - 1) * (schema[self.columns].valid - 1)
         if self.df is not None and self.df.interval[0] > most:
-            message = f"{self.df} is more than {most}, as many as the values of the variables admit"
+            message = f"{self.df} is more than {most}, the most that a table of these variables has"
             yield Fault(("df",), message, clash=True)
         elif self.df is not None and self.df.value >= 1:
             df = self.df.value
-            yield from p_faults(read, "statistic", lambda x: float(stats.chi2.sf(x, df)))
+            yield from p_faults(
+                read, "statistic", lambda x, df: float(stats.chi2.sf(x, df)), (df, df)
+            )
         smaller = min(schema[self.rows].valid, schema[self.columns].valid) - 1
         if self.statistic is not None and self.statistic.interval[0] > schema.records * smaller:
             largest = f"{schema.records * smaller}, the largest for {schema.records} records"
@@ -68,10 +70,7 @@ class ChiSquare(Tested):
         """Follow the cells."""
         groups = {name: all_levels(schema[name]) for name in (self.rows, self.columns)}
         classes = classify(schema, groups, self.condition)
-        found = self.read()[0]
-        return Plan(
-            smooth=(_ChiSquare(classes, self.figures(schema), [k for k, _ in found], self.yates),)
-        )
+        return Plan(smooth=(_ChiSquare(classes, self.figures(schema), self.keys, self.yates),))
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Count with pandas, test with scipy."""
@@ -86,14 +85,13 @@ class ChiSquare(Tested):
         for (one, two), count in cells.items():
             table[at[0][one], at[1][two]] = count
         table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
-        found = self.read()[0]
         if min(table.shape, default=0) < 2:
-            return np.full(len(found), np.nan)
+            return np.full(len(self.keys), np.nan)
         test = stats.chi2_contingency(table, correction=self.yates)
         plain = stats.chi2_contingency(table, correction=False)
         v = np.sqrt(plain.statistic / table.sum() / (min(table.shape) - 1))
         values = {"statistic": test.statistic, "df": test.dof, "p": test.pvalue, "cramers_v": v}
-        return np.array([float(values[key]) for key, _ in found])
+        return np.array([float(values[key]) for key in self.keys])
 
 
 class _ChiSquare(Sums):

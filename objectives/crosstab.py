@@ -140,7 +140,7 @@ class Crosstab(Counted):
         """Group cells that are parts of the same whole; say if they make it up together."""
         found: dict[tuple[str, Key, tuple[bool, ...]], list[Entry]] = {}
         for entry in entries:
-            totals = tuple(value == TOTAL for value in entry.key)
+            totals = tuple([value == TOTAL for value in entry.key])
             whole = _denominator(entry.key, entry.form)
             found.setdefault((entry.form, whole, totals), []).append(entry)
         for (_, whole, totals), members in found.items():
@@ -202,9 +202,12 @@ class Crosstab(Counted):
             return table, sum(map(dict.__getitem__, steps, key))
 
         counted = [(place(entry.key),) for entry in entries]
-        for entry, (cell,) in zip(entries, counted, strict=True):
-            if entry.form == "counts":
-                layout.bound(cell, *count_bounds(entry.published, schema.records))
+        ends = {
+            cell: count_bounds(entry.published, schema.records)
+            for entry, (cell,) in zip(entries, counted, strict=True)
+            if entry.form == "counts"
+        }
+        layout.bound_all(ends)
         shares = [entry for entry in entries if entry.form != "counts"]
         for whole, members, complete in self._wholes(shares, schema):
             if members[0].key != whole:

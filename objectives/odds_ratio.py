@@ -99,8 +99,7 @@ class OddsRatio(Tested):
     def lower(self, schema: Schema) -> Plan:
         """Follow the four cells."""
         classes = classify(schema, self._groups(schema), self.condition)
-        keys = [key for key, _ in self.read()[0]]
-        return Plan(smooth=(_Ratios(classes, self.figures(schema), keys, self.level),))
+        return Plan(smooth=(_Ratios(classes, self.figures(schema), self.keys, self.level),))
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Count with pandas, compare with statsmodels."""
@@ -114,7 +113,7 @@ class OddsRatio(Tested):
             schema[self.columns].values[self._levels(self.columns, self.event, schema)].tolist()
         )
         table = np.array([[cells.get((r, c), 0.0) for c in columns] for r in rows])
-        keys = [key for key, _ in self.read()[0]]
+        keys = self.keys
         if (table == 0).any():
             return np.full(len(keys), np.nan)
         found = Table2x2(table, shift_zeros=False)

@@ -127,11 +127,12 @@ class Summary(Counted):
 
     def _marked(self, items: list[Item], schema: Schema) -> list[Item]:
         """Mark the statistics of small groups."""
+        few = schema.records <= ranks.FEW_RECORDS
         small = {}
         for key, members in together(items).items():
             size = self._size(*key, members, schema)
             ranked = sum(item.statistic in {"median", "quantile", "iqr"} for item in members)
-            small[key] = size is not None and size <= _SMALL and ranked > 1
+            small[key] = few or (size is not None and size <= _SMALL and ranked > 1)
         return [replace(i, small=small[i.variable, i.group]) for i in items]
 
     def _item(self, written: Statistic) -> Item:
@@ -341,15 +342,15 @@ class Summary(Counted):
             place = layout.place(dims, [0] * len(dims))
             layout.share(of, [(place, item.published)], 100.0, complete=False)
             return (place,)
+        if size and item.statistic in {"median", "quantile"}:
+            q = 0.5 if item.statistic == "median" else item.argument
+            levels, ends = ranks.implied(variable, q, item.published, size)
+            layout.imply({**self._groups(item.group, schema), item.variable: levels}, ends)
         found: list[Place] = []
         for cut in cuts(item, members, size, schema):
             dims = {**self._groups(item.group, schema), item.variable: cut.groups}
-            cells = [
-                layout.place(dims, [*[0] * (len(dims) - 1), part])
-                for part in range(3)
-                if (cut.groups == part).any()
-            ]
             parts = [part for part in range(3) if (cut.groups == part).any()]
+            cells = [layout.place(dims, [*[0] * (len(dims) - 1), part]) for part in parts]
             layout.ranks(of, cells, parts, cut)
             found += cells
         return tuple(found)
@@ -396,22 +397,20 @@ class Summary(Counted):
         classes = classify(schema, groups, self.condition)
         shape = classes.counted
         every = np.arange(int(np.prod(shape))).reshape(shape)
-        belong = []
-        for item in members:
+
+        def cells_of(item: Item) -> IntArray:
             values = dict(item.group)
             at = tuple(schema[n].levels[values[n]] if n in values else slice(None) for n in names)
-            belong.append(every[at].ravel().tolist())
+            return every[at].ravel()
+
+        belong = [cells_of(item).tolist() for item in members]
         figures = [Figure(item.label, item.published) for item in members]
         statistics = [MOMENTS[item.statistic] for item in members]
         block = GroupMoments(classes, variable, statistics, belong, schema, figures)
         mean, sd = np.full((2, block.n_groups), np.nan)
-        for item in [i for i in items if i.variable == variable]:
-            values = dict(item.group)
-            if set(values) - set(names):
-                continue
-            at = tuple(schema[n].levels[values[n]] if n in values else slice(None) for n in names)
-            cells = every[at].ravel()
-            _note(item, cells, mean, sd, specific=len(values) == len(names))
+        for item in items:
+            if item.variable == variable and set(dict(item.group)) <= set(names):
+                _note(item, cells_of(item), mean, sd, specific=len(item.group) == len(names))
         share = float(schema[variable].proportions[schema[variable].valid :].sum())
         given = tuple(schema.index[name] for name in names)
         block.describe(schema.index[variable], given, mean, sd, share)

@@ -10,24 +10,23 @@ from pydantic import Field
 from scipy import stats
 
 from evosynth.classes import Classes, any_level, classify
-from evosynth.counting import levels_within, population
+from evosynth.counting import levels_within
 from evosynth.errors import Fault
-from evosynth.moments import Powers, Sample
-from evosynth.objective import Figure, Mention, Plan
+from evosynth.moments import Compared, Ends, Sample, ratio_ends
+from evosynth.objective import Figure, Plan
 from evosynth.printed import Printed
 from evosynth.schema import FloatArray, Schema
-from evosynth.significance import Tested, p_box, p_faults
+from evosynth.significance import MeansTested, p_box, p_faults
 from evosynth.sums import Totals
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class TTest(Tested):
+class TTest(MeansTested):
     """The t test of a quantity in two groups: the first less the second."""
 
     kind: Literal["t_test"]
-    of: str = Field(description="the quantity")
     by: str = Field(description="the variable whose two values make the groups")
     t: Printed | None = Field(None, description="t statistic")
     df: Printed | None = Field(None, description="degrees of freedom")
@@ -36,26 +35,19 @@ class TTest(Tested):
 
     statistics: ClassVar[tuple[str, ...]] = ("t", "df", "difference")
 
-    def mentions(self) -> Iterator[Mention]:
-        """Name the quantity and the groups."""
-        yield Mention(("of",), self.of)
-        yield Mention(("by",), self.by)
-
     def faults(self, schema: Schema) -> Iterator[Fault]:
         """Quantities that are none, and more or fewer than two groups."""
-        if schema[self.of].values.dtype == object:
-            yield Fault(("of",), f"{self.of!r} holds categories that are not numbers")
-        if self.of == self.by:
-            yield Fault(("by",), f"{self.by!r} stands under of as well")
+        yield from super().faults(schema)
         levels = levels_within(self.by, self.condition, schema)
         if len(levels) != 2:
             message = f"{self.by!r} has {len(levels)} values, not two; choose two with where"
             yield Fault(("by",), message)
-        read, faults = self.read()
-        yield from faults
         if self.df is not None and self.df.value > 0:
-            df = self.df.value
-            yield from p_faults(read, "t", lambda t: float(2 * stats.t.sf(t, df)))
+            low, high = self.df.interval
+            ends = (self.df.value,) * 2 if self.equal_variances else (max(low, 1e-9), high)
+            yield from p_faults(
+                self.read()[0], "t", lambda t, df: float(2 * stats.t.sf(t, df)), ends
+            )
 
     def lower(self, schema: Schema) -> Plan:
         """Follow the moments of the two groups."""
@@ -64,23 +56,19 @@ class TTest(Tested):
         classes = classify(
             schema, {self.by: groups, self.of: any_level(schema[self.of])}, self.condition
         )
-        keys = [key for key, _ in self.read()[0]]
-        block = _TTest(classes, self.of, keys, self.equal_variances, schema, self.figures(schema))
+        figures = self.figures(schema)
+        block = _TTest(classes, self.of, self.keys, self.equal_variances, schema, figures)
         return Plan(smooth=(block,))
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Select the groups with pandas, test with scipy."""
-        people, weights = population(frame, counts, [self.of, self.by], self.condition, schema)
-        times = weights.astype(np.int64)
-        y = np.repeat(people[self.of].to_numpy(dtype=float), times)
-        group = np.repeat(people[self.by].to_numpy(), times)
+        y, group = self.observed(frame, counts, schema)
         first, second = (
             y[group == schema[self.by].values[level]]
             for level in levels_within(self.by, self.condition, schema)
         )
-        keys = [key for key, _ in self.read()[0]]
         if min(len(first), len(second)) < 2:
-            return np.full(len(keys), np.nan)
+            return np.full(len(self.keys), np.nan)
         test: Any = stats.ttest_ind(first, second, equal_var=self.equal_variances)
         values = {
             "t": test.statistic,
@@ -88,10 +76,10 @@ class TTest(Tested):
             "p": test.pvalue,
             "difference": first.mean() - second.mean(),
         }
-        return np.array([float(values[key]) for key in keys])
+        return np.array([float(values[key]) for key in self.keys])
 
 
-class _TTest(Powers):
+class _TTest(Compared):
     def __init__(
         self,
         classes: Classes,
@@ -126,6 +114,34 @@ class _TTest(Powers):
         t = difference / np.sqrt(squared)
         sign = self.sign or (1 if np.real(t) >= 0 else -1)
         return {"t": t, "df": df, "difference": difference, "p": sign * t}
+
+    def reach(
+        self, sizes: Sequence[int] | None, means: Sequence[Ends], sds: Sequence[Ends]
+    ) -> dict[str, Ends]:
+        """T falls as the standard deviations rise; Welch's degrees of freedom have known ends."""
+        difference = means[0][0] - means[1][1], means[0][1] - means[1][0]
+        found: dict[str, Ends] = {"difference": difference}
+        if sizes is None or min(sizes) < 2:
+            return found
+        one, two = sizes
+        df = one + two - 2, one + two - 2
+        weights = 1 / one, 1 / two
+        if self.pooled:
+            both = (1 / one + 1 / two) / df[0]
+            weights = (one - 1) * both, (two - 1) * both
+        else:
+            df = min(one, two) - 1, one + two - 2
+        error = (
+            np.sqrt(weights[0] * sds[0][0] ** 2 + weights[1] * sds[1][0] ** 2),
+            np.sqrt(weights[0] * sds[0][1] ** 2 + weights[1] * sds[1][1] ** 2),
+        )
+        low, high = ratio_ends(difference, error)
+        least = 0.0 if low < 0 < high else min(abs(low), abs(high))
+        p = (
+            float(2 * stats.t.sf(max(abs(low), abs(high)), df[1])),
+            float(2 * stats.t.sf(least, df[0])),
+        )
+        return {**found, "t": (low, high), "df": df, "p": p}
 
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on the size of t."""

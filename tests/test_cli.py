@@ -8,13 +8,17 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 from cases import FOUNDING, SMALL
 
 from evosynth import cli, synthesis, write
+from evosynth.interrupt import Interrupt, interruptible
+from evosynth.kernels.cells import sum_joint
 from evosynth.spec import load
 
 
@@ -115,6 +119,9 @@ def test_run_verify_and_refuse(spec, tmp_path):
     assert "8 of 11 published figures" not in missed.stdout
     assert "SEX=1" in missed.stdout
     assert "half-units" in missed.stdout
+    assert missed.stdout.endswith(
+        "A half-unit is half of the last printed digit: 0.005 where two decimals are printed.\n"
+    )
 
 
 def test_verify_tells_that_records_are_missing_or_too_many(tmp_path, capsys):
@@ -144,10 +151,15 @@ def test_run_anyway_bears_figures_that_contradict_each_other(tmp_path, capfd):
     out = tmp_path / "out"
     assert cli.main(["run", str(spec), "-o", str(out)]) == 2
     assert not out.exists()
+    refused = capfd.readouterr().err.splitlines()
+    remedy = "No data can have these figures; `run --anyway` comes as near as it can."
+    assert refused[-2:] == ["2 faults", remedy]
     assert cli.main(["run", str(spec), "-o", str(out), "--anyway", "--generations", "1"]) == 1
     said = capfd.readouterr()
     assert "off by 3" in said.err
+    assert "No data can have these figures; coming as near as possible." in said.err
     assert "2 of 4 published figures" in said.out
+    assert "The search stopped: the figures that are left contradict others.\n" in said.out
     assert cli.main(["verify", str(spec), str(out / "data.csv")]) == 1
 
 
@@ -330,6 +342,19 @@ def test_ctrl_c_before_there_is_a_candidate_ends_at_once(press, spec, tmp_path, 
     assert cli.main(["run", str(spec), "-o", str(tmp_path / "out")]) == 130
     assert capsys.readouterr().err == "Interrupted; nothing was written.\n"
     assert not (tmp_path / "out").exists()
+
+
+@posix
+def test_ctrl_c_within_compiled_code_is_ctrl_c(press):
+    features, weights = np.ones((100_000, 5)), np.ones(100_000)
+    cells = np.zeros((100_000, 1), dtype=np.int32)
+    work = cells, np.arange(1), 1, features, weights
+    sum_joint(*work)
+    later = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt), interruptible(Interrupt()):
+        later.start()
+        while True:
+            sum_joint(*work)
 
 
 def test_ctrl_c_while_writing_does_not_stop_the_writing(press, spec, tmp_path, capsys):

@@ -91,8 +91,16 @@ CASES = {
             "{kind: frequencies, of: X, counts: {3: 60}}",
         ],
         [
-            "outputs[1]: X=0|…|9 comes to 60 to 100 records here, but to 0 to 49 in outputs[0] "
-            "(off by 11)"
+            "outputs[1]: X=0|…|9 comes to 60 to 100 records here, but to 0 to 50 in outputs[0] "
+            "(off by 10)"
+        ],
+    ),
+    "two figures of one cell": (
+        100,
+        ["{kind: frequencies, of: A, counts: {1: 40, 2: 60}, percentages: {1: 45}}"],
+        [
+            "outputs[0]: no count of A=1 fits all that is given of it here: one figure needs 45 "
+            "records at least, another 40 at most (off by 5)"
         ],
     ),
     # Percentages
@@ -241,6 +249,42 @@ def test_all_contradictions_are_listed_at_once(tmp_path):
     with pytest.raises(SpecError) as error:
         evosynth.load(path)
     assert len(error.value.faults) >= 3
+
+
+def test_faults_of_one_output_do_not_hide_clashes_of_others(tmp_path):
+    path = tmp_path / "spec.yaml"
+    path.write_text(
+        SPEC.format(records=100)
+        + "  - {kind: frequencies, of: A, counts: {1: 40, 2: 60}}\n"
+        + "  - {kind: frequencies, of: C, counts: {1: 40, 2: 60}}\n"
+        + "  - {kind: summary, of: X, mean: ten}\n"
+        + "  - {kind: no such}\n"
+        + "  - {kind: frequencies, of: A, counts: {1: 41, 2: 59}}\n"
+    )
+    with pytest.raises(SpecError) as error:
+        evosynth.load(path)
+    told = [fault.message for _, fault in error.value.faults]
+    assert any("unknown variable 'C'" in message for message in told)
+    assert any("'ten' is not a number" in message for message in told)
+    assert any("unknown kind 'no such'" in message for message in told)
+    assert "A=1 comes to 41 records here, but to 40 in outputs[0] (off by 1)" in told
+    assert "A=2 comes to 59 records here, but to 60 in outputs[0] (off by 1)" in told
+
+
+def test_an_output_of_a_broken_variable_is_left_out_of_the_search_for_clashes(tmp_path):
+    path = tmp_path / "spec.yaml"
+    path.write_text(
+        "records: 100\nvariables:\n  A: {categories: {1: one, 2: two}}\n  X: {integer: [9, 2]}\n"
+        "outputs:\n"
+        + "  - {kind: frequencies, of: A, counts: {1: 40, 2: 60}}\n"
+        + "  - {kind: summary, of: X, mean: 3.0}\n"
+        + "  - {kind: frequencies, of: A, counts: {1: 41, 2: 59}}\n"
+    )
+    with pytest.raises(SpecError) as error:
+        evosynth.load(path)
+    places = [fault.place for _, fault in error.value.faults]
+    assert len(places) == 3
+    assert places[0].startswith("variables.X") and places[1:] == ["outputs[2]", "outputs[2]"]
 
 
 def test_what_is_no_contradiction_is_not_borne(tmp_path):

@@ -95,8 +95,8 @@ def test_faults_found_while_reading_join_the_others(write_spec: Write) -> None:
 
 
 BAD_FILES = {
-    "empty": ("", " the file is empty"),
-    "comments only": ("# nothing\n\n", " the file is empty"),
+    "empty": ("", ": the file is empty"),
+    "comments only": ("# nothing\n\n", ": the file is empty"),
     "latin 1": (b"a: 1\nb: caf\xe9\n", ":2 not UTF-8 text; save the file as UTF-8"),
     "utf 16": ("a: 1\n".encode("utf-16"), ":1 not UTF-8 text; save the file as UTF-8"),
     "control character": (
@@ -122,6 +122,26 @@ BAD_FILES = {
         ":1 not valid YAML: while parsing a flow mapping did not find expected ',' or '}'; "
         "inside { } put a name that holds [ or ] in quotes",
     ),
+    "a star": (
+        "a: 1\nb: {c: *, d: 2}\n",
+        ":2 not valid YAML: * has a meaning of its own in YAML; put the figure in quotes: '*'",
+    ),
+    "several stars": (
+        "p: ***\n",
+        ":1 not valid YAML: * has a meaning of its own in YAML; put the figure in quotes: '***'",
+    ),
+    "a bound in braces": (
+        "a: {1: >=3, 2: 4}\n",
+        ":1 not valid YAML: > has a meaning of its own in YAML; put the figure in quotes: '>=3'",
+    ),
+    "a bound on a line": (
+        "a:\n  1: >=3\n  2: 4\n",
+        ":2 not valid YAML: > has a meaning of its own in YAML; put the figure in quotes: '>=3'",
+    ),
+    "a bound of two digits": (
+        "1: > 10\n2: 3\n",
+        ":1 not valid YAML: > has a meaning of its own in YAML; put the figure in quotes: '> 10'",
+    ),
     "tab": (
         "a:\n\tb: 1\n",
         ":2 not valid YAML: while scanning for the next token found character that cannot start "
@@ -131,7 +151,7 @@ BAD_FILES = {
     "alias of itself as value": ("a: &x {b: *x}\n", ":1 a: nested deeper than 40 levels"),
     "too large": (
         b"#" * (MAX_BYTES + 1),
-        " larger than 16 MiB; a spec holds published tables, not data",
+        ": larger than 16 MiB; a spec holds published tables, not data",
     ),
 }
 
@@ -139,6 +159,13 @@ BAD_FILES = {
 @pytest.mark.parametrize(("text", "expected"), BAD_FILES.values(), ids=BAD_FILES)
 def test_bad_files(text: str | bytes, expected: str, write_spec: Write) -> None:
     assert message(write_spec(text)) == f"spec.yaml{expected}"
+
+
+def test_a_bound_that_yaml_takes_for_a_folded_text(write_spec: Write) -> None:
+    document = read(write_spec("a:\n  1: >3\n  2: 4\n"))
+    told = "nothing follows; > has a meaning of its own in YAML; put the figure in quotes: '>3'"
+    assert document.faults == [(2, Fault(("a", "1"), told))]
+    assert read(write_spec("a: >\n  some\n  text\n")).tree == {"a": "some text\n"}
 
 
 def test_the_largest_file_is_read(write_spec: Write) -> None:
@@ -150,8 +177,8 @@ def test_the_largest_file_is_read(write_spec: Write) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("folder.yaml").mkdir()
-    assert message("nowhere.yaml") == "nowhere.yaml cannot be read: No such file or directory"
-    assert message("folder.yaml") == "folder.yaml cannot be read: Is a directory"
+    assert message("nowhere.yaml") == "nowhere.yaml: cannot be read: No such file or directory"
+    assert message("folder.yaml") == "folder.yaml: cannot be read: Is a directory"
 
 
 def test_nesting_has_a_limit(write_spec: Write) -> None:

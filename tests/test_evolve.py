@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import FOUNDING, problem_of, small
+from cases import FOUNDING, SMALL, problem_of, small
 
 from evosynth.errors import FolderError
-from evosynth.evolve import Candidate, Limits, Loss, evolve, keep_best, tournament
+from evosynth.evolve import (
+    EVERY_FIGURE,
+    NO_PROGRESS,
+    Candidate,
+    Limits,
+    Loss,
+    evolve,
+    keep_best,
+    tournament,
+)
 from evosynth.exact import POPULATION, Exact
 from evosynth.spec import load
 from evosynth.synthesis import synthesize
+
+UNREACHABLE = """\
+records: 100
+variables:
+  X: {categories: {0: a, 1: b}}
+  Z: {integer: [1, 5]}
+  Y: {categories: {0: "no", 1: "yes"}}
+outputs:
+  - {kind: crosstab, rows: X, columns: Y, counts: {0: [30, 20], 1: [20, 30]}}
+  - {kind: logit, formula: Y ~ X, coefficients: {Intercept: -0.4055, "X[1]": 0.8111}}
+"""
 
 
 def candidate(loss, content):
@@ -35,18 +56,28 @@ def test_tournaments_prefer_the_better_and_pair_different_parents():
     assert first[9] == 0
 
 
-def test_losses_never_rise_and_the_log_tells_of_every_generation():
+def test_losses_fall_and_the_log_tells_of_every_generation():
     problem = problem_of(load(FOUNDING[1]))
     strategy = Exact.of(problem, "uniform", 1)
     seen = []
     state, reason = evolve(
-        strategy.toolbox(), 1, POPULATION, Limits(14), lambda s: seen.append(s.generation)
+        strategy.toolbox(), 1, POPULATION, Limits(4), lambda s: seen.append(s.generation)
     )
     assert reason == "generation limit"
-    assert seen == list(range(15)) == state.log.select("generation")
+    assert seen == list(range(5)) == state.log.select("generation")
     best = state.log.select("best")
-    assert all(later < earlier for earlier, later in zip(best, best[1:], strict=False))
-    assert best[-1] < best[0] / 20
+    assert all(later < earlier for earlier, later in pairwise(best))
+
+
+def test_losses_never_rise_whatever_becomes_of_the_children():
+    strategy = Exact.of(problem_of(load(FOUNDING[1])), "uniform", 1)
+    toolbox = strategy.toolbox()
+    toolbox.register("mutate", lambda child, rng, generation, stalled: strategy.draw(rng))
+    state, _ = evolve(toolbox, 1, POPULATION, Limits(8), lambda state: False)
+    best, mean = state.log.select("best"), state.log.select("mean")
+    assert len(set(best)) > 1
+    assert all(later <= earlier for earlier, later in pairwise(best))
+    assert all(later <= earlier for earlier, later in pairwise(mean))
 
 
 def test_the_watcher_can_stop_a_run():
@@ -64,6 +95,41 @@ def test_evolution_reaches_print_from_a_uniform_start(path):
     assert result.log[0]["exact"] <= 1
     assert result.generations >= 1
     assert result.exact
+
+
+def test_tables_that_are_exact_at_once_are_drawn_twice_and_no_more(tmp_path):
+    text = SMALL[: SMALL.index("  - kind: frequencies")]
+    drawn = {}
+    for start in ("calibrated", "uniform"):
+        strategy = Exact.of(problem_of(small(tmp_path, text)), start, 1)
+        toolbox = strategy.toolbox()
+        drawn[start] = []
+        toolbox.register("draw", _counted(strategy.draw, drawn[start]))
+        state, reason = evolve(toolbox, 1, POPULATION, Limits(0), lambda state: False)
+        assert (reason == EVERY_FIGURE) == (start == "calibrated")
+    assert [len(seen) for seen in drawn.values()] == [2, POPULATION]
+
+
+def _counted(draw, seen):
+    def counted(rng):
+        seen.append(rng)
+        return draw(rng)
+
+    return counted
+
+
+def test_a_search_that_gets_nowhere_ends_and_tries_on_when_asked(tmp_path, monkeypatch):
+    monkeypatch.setattr("evosynth.evolve._PATIENCE", 4)
+    toolbox = Exact.of(problem_of(small(tmp_path, UNREACHABLE)), "uniform", 1).toolbox()
+    state, ended = None, 0
+    for _ in range(2):
+        state, reason = evolve(toolbox, 1, 4, Limits(300), lambda state: False, state)
+        assert reason == NO_PROGRESS
+        standing = [(-row["exact"], row["worst"]) for row in state.log]
+        reached = standing.index(standing[-1])
+        assert reached > 0
+        assert state.generation == max(reached, ended) + 4
+        ended = state.generation
 
 
 def test_workers_change_nothing(tmp_path):
@@ -109,17 +175,7 @@ def test_a_finished_run_leaves_no_checkpoint(tmp_path):
 
 
 def test_figures_that_no_move_can_reach_are_reported_not_fatal(tmp_path):
-    text = """\
-records: 100
-variables:
-  X: {categories: {0: a, 1: b}}
-  Z: {integer: [1, 5]}
-  Y: {categories: {0: "no", 1: "yes"}}
-outputs:
-  - {kind: crosstab, rows: X, columns: Y, counts: {0: [30, 20], 1: [20, 30]}}
-  - {kind: logit, formula: Y ~ X, coefficients: {Intercept: -0.4055, "X[1]": 0.8111}}
-"""
-    result = synthesize(small(tmp_path, text), seed=1, generations=2)
+    result = synthesize(small(tmp_path, UNREACHABLE), seed=1, generations=2)
     missed = result.verification[~result.verification["exact"]]
     assert missed["figure"].tolist() == ["X[1]"]
     assert missed["reproduced"].tolist() == ["0.8109"]

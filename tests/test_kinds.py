@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import get_args
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 import evosynth.objectives
-from evosynth import kinds
+from evosynth import cli, kinds
 from evosynth.objective import Output
 from evosynth.spec import json_schema, load
 
@@ -52,6 +53,17 @@ class HeadCount(Output):
         return np.array([counts.sum()])
 '''
 
+TITHE = '''
+
+class Tithe(HeadCount):
+    """A tenth of the records, of which the search knows nothing."""
+
+    kind: Literal["tithe"]
+
+    def recompute(self, frame, counts, schema):
+        return counts.sum(keepdims=True) / 10
+'''
+
 SPEC = """\
 records: 10
 variables:
@@ -69,7 +81,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     """Put a package that declares entry points on the path, as ``pip install`` would."""
 
     def put(entry_points: str) -> None:
-        (tmp_path / "somebodys_kinds.py").write_text(EVERYONE)
+        (tmp_path / "somebodys_kinds.py").write_text(EVERYONE + TITHE)
         metadata = tmp_path / "somebodys_kinds-1.0.dist-info"
         metadata.mkdir()
         (metadata / "METADATA").write_text(
@@ -122,6 +134,23 @@ def test_somebody_elses_kind(install: Install, tmp_path: Path) -> None:
     assert recomputed.tolist() == [10.0]
     options = json_schema()["properties"]["outputs"]["items"]["oneOf"]
     assert "everyone" in {option["properties"]["kind"]["const"] for option in options}
+
+
+def test_figures_that_only_the_proof_can_tell_are_told(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("tithe = somebodys_kinds:Tithe")
+    path = tmp_path / "spec.yaml"
+    path.write_text(SPEC.replace("everyone", "tithe"))
+    assert cli.main(["run", str(path), "-o", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "0 of 1 published figures reproduced exactly as printed."
+    assert said[-2] == (
+        "The search stopped: it took every figure for exact, but recomputed from the data some "
+        "are not. Another --seed may do better."
+    )
+    about = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert about["stopped"].startswith("it took every figure for exact")
 
 
 def test_somebody_elses_kind_cannot_replace_one_of_ours(install: Install) -> None:

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evosynth.pasted import MAX_CELLS, MAX_TEXT, Pasted, match, parse, parse_csv
+from evosynth.pasted import MAX_CELLS, MAX_FILE_CELLS, MAX_TEXT, Pasted, match, parse, parse_csv
 from evosynth.printed import Printed
 
 
@@ -764,17 +765,90 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 def test_bounds() -> None:
-    message = f"more than {MAX_TEXT:,} characters; "
-    assert parse("1" * (MAX_TEXT + 1)).faults[0].message == message + "paste one table"
-    assert parse_csv("1" * (MAX_TEXT + 1)).faults[0].message == message + "give one table"
+    message = f"more than {MAX_TEXT:,} characters; paste one table"
+    assert parse("1" * (MAX_TEXT + 1)).faults[0].message == message
     ragged = "a\t" * 9_000 + "1\n" + "b\t1\n" * 9_000
-    fault = f"more than {MAX_CELLS:,} cells; paste one table"
+    fault = f"more than {MAX_CELLS:,} cells; give one table"
     assert [f.message for f in parse(ragged, stubs=1).faults] == [fault]
-    assert [f.message for f in parse_csv(ragged, stubs=1).faults] == [fault]
     many = "a\t1\n" * (MAX_CELLS // 2)
     assert len(parse(many).rows) == MAX_CELLS // 2
-    for found in (parse(f"{many}b\t1"), parse_csv(f"{many}b\t1"), parse("a 1\n" * MAX_CELLS)):
+    for found in (parse(f"{many}b\t1"), parse("a 1\n" * MAX_CELLS)):
         assert [(f.line, f.message) for f in found.faults] == [(MAX_CELLS // 2, fault)]
+
+
+def test_a_file_may_hold_many_more_cells_than_a_pasted_table() -> None:
+    fault = f"more than {MAX_FILE_CELLS:,} cells; give one table"
+    ragged = "a\t" * 9_000 + "1\n" + "b\t1\n" * 9_000
+    assert [f.message for f in parse_csv(ragged, stubs=1).faults] == [fault]
+    wide = "," + ",".join(f"c{n}" for n in range(500)) + "\n"
+    found = parse_csv(wide + "".join(f"r{n}" + ",1234567" * 500 + "\n" for n in range(500)))
+    assert len(found.header) == 500 and not found.faults
+    assert [len(row.cells) for row in found.rows] == [500] * 500
+    assert {cell for row in found.rows for cell in row.cells} == {("1234567",)}
+    long = "a\t1\n" * (MAX_FILE_CELLS // 2)
+    faults = parse_csv(f"{long}b\t1").faults
+    assert [(f.line, f.message) for f in faults] == [(MAX_FILE_CELLS // 2, fault)]
+
+
+def printed_by_r(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    cells: Sequence[Sequence[int]],
+    names: Sequence[str],
+) -> str:
+    """A two-way table as R's `print(table(...))` lays it out."""
+    stub = max(len(names[0]), *(len(row) + 2 for row in rows))
+    wide = [max(len(c), *(len(f"{row[i]}") for row in cells)) for i, c in enumerate(columns)]
+
+    def line(label: str, texts: Iterable[object]) -> str:
+        return " ".join(
+            [label.ljust(stub), *(f"{t}".rjust(w) for t, w in zip(texts, wide, strict=True))]
+        )
+
+    body = [line(f"  {row}", own) for row, own in zip(rows, cells, strict=True)]
+    return "\n".join([f"{' ' * stub} {names[1]}", line(names[0], columns), *body]) + "\n"
+
+
+LETTERS = st.sampled_from([*"abcxszuMF0123456789", "Yes", "No", "Not known"])
+
+
+@given(
+    st.lists(LETTERS.filter(lambda label: " " not in label), min_size=2, max_size=4, unique=True),
+    st.lists(LETTERS, min_size=1, max_size=4, unique=True),
+    st.sampled_from([("A", "B"), ("cyl", "gear"), ("sex", "x"), ("A", "c"), ("", "")]),
+    st.sampled_from([9, 99, 4321]),
+    st.randoms(use_true_random=False),
+)
+def test_what_r_prints(rows, columns, names, most, random) -> None:
+    if not names[0]:
+        columns = [label.replace(" ", ".") for label in columns]
+    cells = [[random.randint(0, most) for _ in columns] for _ in rows]
+    found = parse(printed_by_r(rows, columns, cells, names))
+    assert found.header == tuple(columns)
+    assert [row.stub for row in found.rows] == [(row,) for row in rows]
+    assert [row.cells for row in found.rows] == [tuple((f"{c}",) for c in own) for own in cells]
+    if names[0]:
+        assert found.corner == names[:1]
+        assert found.spanners == ((names[1],) * len(columns),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Age      Male (n=40)  Female (n=60)\nYoung    10           20\nOld      30           40\n",
+        "Age Male (n=40) Female (n=60)\nYoung 10 20\nOld 30 40\n",
+        "       Male (n=40)    Female (n=60)\nYoung  10             20\nOld    30             40\n",
+        "Age (n=100)  Male (n=40)  Female (n=60)\nYoung  10  20\nOld  30  40\n",
+    ],
+)
+def test_the_size_of_a_group_is_part_of_its_label(text: str) -> None:
+    found = parse(text)
+    assert found.header == ("Male (n=40)", "Female (n=60)")
+    assert [(row.stub, row.cells) for row in found.rows] == [
+        (("Young",), (("10",), ("20",))),
+        (("Old",), (("30",), ("40",))),
+    ]
+    assert not found.faults
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,12 @@ def test_other_columns_and_another_number_of_records_are_allowed(spec, tmp_path)
             "column 'N' holds values that the spec does not list: ''",
         ),
         ("data.csv", "A,N\n02,x\n", "column 'N' holds values that the spec does not list: 'x'"),
+        (
+            "data.csv",
+            "A,N\n02,1\n01,x\n02,2\n01,\n",
+            "column 'N' holds values that the spec does not list: 'x', ''",
+        ),
+        ("data.csv", "A;N\n02;1\n", "columns are set apart by ';'; save it with commas instead"),
         ("data.csv", "", "cannot be read: No columns to parse from file"),
         ("data.csv", "A,N\n", "there are no records"),
         ("data.txt", "A,N\n", "the name must end in .csv or .parquet"),

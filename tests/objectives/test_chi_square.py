@@ -99,7 +99,7 @@ FAULTS = {
     "one variable": ("kind: chi_square\nrows: SEX\ncolumns: SEX\ndf: 1", "9 outputs[0].columns: 'SEX' is named twice"),
     "p": (SHAPE + "p: 1.2", "10 outputs[0].p: 1.2 is not a p-value; it must lie between 0 and 1"),
     "p of words": (SHAPE + "p: significant", "10 outputs[0].p: 'significant' is not a number as printed, such as 1,024 or -0.0650"),
-    "df": (SHAPE + "df: 4", "10 outputs[0].df: 4 is more than 2, as many as the values of the variables admit"),
+    "df": (SHAPE + "df: 4", "10 outputs[0].df: 4 is more than 2, the most that a table of these variables has"),
     "large": (SHAPE + "statistic: 49.9", "10 outputs[0].statistic: 49.9 is more than 48, the largest for 48 records"),
     "negative": (SHAPE + "statistic: −1.0", "10 outputs[0].statistic: -1.0 is negative"),
     "v": (SHAPE + "cramers_v: 1.10", "10 outputs[0].cramers_v: 1.10 is not between 0 and 1"),
