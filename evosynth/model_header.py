@@ -10,9 +10,9 @@ _PATTERNS = {
     "span": r"(?:un)?standardi[sz]ed coefficients?",
     "interval": rf"(?P<level>\d\d(?:\.\d+)?) ?% ?{_CI}(?: ?(?:for|of) (?:exp\(b\)|b|or))?|{_CI}",
     "low": r"lower(?: (?:bound|limit|ci|end))?|ll|lcl|conf\.low|(?P<lower>2\.5|5(?:\.0)?|0\.5) ?%"
-    r"|(?P<below>0\.0\d+)",
+    r"|(?<=\[)(?P<below>0\.0\d+)",
     "high": r"upper(?: (?:bound|limit|ci|end))?|ul|ucl|conf\.high|(?:97\.5|95(?:\.0)?|99\.5) ?%"
-    r"|0\.9\d+",
+    r"|0\.9\d+(?=\])",
     "standard_errors": r"(?:robust |clustered )?(?:std\.? ?err(?:ors?|s?\.)?|st\. ?err(?:or|\.)?"
     r"|s\.e\.|se|standard errors?)",
     "statistics": r"[zt](?:[- ]?(?:values?|stat(?:istic|\.)?s?|ratio|score))?|statistic",

@@ -6,7 +6,7 @@ import re
 
 from evosynth.pasted.figures import ITEM, clean
 
-_R2 = r"r(?:[- ]?sq(?:uared?|u?\.)|[- ]?sq|[- ]?squared?|\^?2|²)"
+_R2 = r"r(?:[- ]?sq(?:uared?|u\.?|\.)?|\^?2|²)"
 
 _NAMES: dict[str, str] = {
     "adjusted_r_squared": rf"adj(?:usted|\.)?[- ]?{_R2}",
@@ -49,17 +49,19 @@ PASSED_OVER = re.compile(
 )
 """Lines of words that programs print around a table."""
 _DIAGNOSTIC = re.compile(
-    r"(?:df residuals|df model|no\. iterations|omnibus|prob\(omnibus\)|durbin-watson"
-    r"|jarque-bera \(jb\)|skew|prob\(jb\)|kurtosis|cond\. no\.?|scale|time|date|df)"
+    r"cond\. no\.\s+[\d.e+]+|(?:df residuals|df model|no\. iterations|omnibus|prob\(omnibus\)|durbin-watson"
+    r"|jarque-bera \(jb\)|skew|prob\(jb\)|kurtosis|scale|time|date|df)"
     r"\s*[:=]\s*(?:[\d:.,e+-]+|\w{3}, \d\d \w{3} \d{4})",
     re.I,
 )
 PROSE = re.compile(
     r"\s*(?:\(dispersion parameter|iteration \d+:|number of fisher|(?:[a-z]+::)?\w+\(formula"
-    r"|(?:source|model|residual|total)\s*\||/lnalpha)",
+    r"|/lnalpha)",
     re.I,
 )
 """Lines of programs that hold numbers, but no figure that could be asked for."""
+SQUARES = re.compile(r"\s*(?:source|model|residual|total)\s*\|", re.I)
+"""Stata's analysis of variance above a linear model."""
 
 
 def pairs(text: str) -> tuple[list[tuple[str, str]], str]:

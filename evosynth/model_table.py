@@ -29,7 +29,7 @@ _BARE = re.compile(
 """An interval without brackets: 0.85 to 1.23."""
 _BRACKETED = re.compile(
     rf"[(\[]\s*(?:(?:\d\d% ?)?CI ?[:=,]? ?)?(?P<low>{ITEM})"
-    rf"(?:\s*(?:[,;]|\bto\b)\s*|[\u2212\u2013\u2014-]\s*|\s+[\u2212\u2013\u2014-]\s+|\s+)"
+    rf"(?:\s*(?:[,;]|\bto\b)\s*|[\u2212\u2013\u2014-]\s*|\s+[\u2212\u2013\u2014-]\s+|\s{1,3})"
     rf"(?P<high>{ITEM})\s*[)\]]"
 )
 _ATOMS = {
@@ -238,10 +238,6 @@ def assign(forms: Sequence[str], atoms: Sequence[Atom], bracket: str) -> dict[st
             else:
                 message = f"{atom.texts[0]} is one figure more than the header names"
                 raise ValueError(f"{message}; name every column, or list them under shows")
-    if "low" in found and "high" in found:
-        put("interval", found.pop("low") + found.pop("high"))
-    if "low" in found or "high" in found:
-        raise ValueError("one end of the confidence interval is missing")
     if stars and "p_values" not in found:
         found["p_values"] = stars
     found.pop("passed over", None)
@@ -636,15 +632,17 @@ class _Reader:
 
     def _pairs(self, number: int, text: str) -> bool:
         """Take figures that are written as ``name = value``."""
+        if model_measures.PROSE.match(text):
+            return True
         found, left = model_measures.pairs(text)
         if not found and left == text:
-            return bool(model_measures.PROSE.match(text))
+            return bool(model_measures.SQUARES.match(text))
         for key, value in found:
             if key == "lr_p_value" and any(map(_WALD.search, self.texts)):
                 self._fault(number, "the p-value of a Wald test is not read; remove it")
                 continue
             self.result.measures.append((key, _written_out(value), number))
-        if re.search(r"\d", left) and not model_measures.PROSE.match(text):
+        if re.search(r"\d", left) and not model_measures.SQUARES.match(text):
             what = " ".join(left.replace("|", " ").split())
             self._fault(number, self.ask.terms.unknown(what))
         return True
