@@ -121,8 +121,9 @@ class _Filling:
         key = {"interval": "confidence_intervals", "ratios": self.ratios}.get(
             figure.key, figure.key
         )
-        if key == "coefficients":
-            key = self.keys.get(figure.name, key)
+        own = self.keys.get(figure.name, "coefficients")
+        if own != "coefficients" and key in {"coefficients", *RATIOS}:
+            key = own  # cut points are printed as they are, even below ratios
         if key is None or key not in self.fields:
             what = (key or figure.key).replace("_", " ")
             self._fault(figure.line, f"kind {self.output.kind} has no {what}; remove the column")

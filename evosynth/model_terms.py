@@ -162,15 +162,15 @@ class Terms:
     def find(self, label: str, under: tuple[str, ...] = ()) -> Found:
         """Find the parameters that a label may mean; ``under``: variables of its heading."""
         text = _plain(REFERENCE.sub("", _ASIDE.sub("", label)))
-        if canonical(text.strip(" .*†‡")) == INTERCEPT:
+        if canonical(text.strip(" .*†‡()")) == INTERCEPT:
             return Found(frozenset({INTERCEPT}))
-        found = {other for other in self.others if fold(other) == fold(text)}
+        extra = {other for other in self.others if fold(other) == fold(text)}
         cut = _CUT.fullmatch(text)
         cuts = [other for other in self.others if "|" in other]
         if cut and 0 < int(cut[1]) <= len(cuts):
-            found = {cuts[int(cut[1]) - 1]}
-        if found:
-            return Found(frozenset(found))
+            extra = {cuts[int(cut[1]) - 1]}
+        if extra:
+            return Found(frozenset(extra))
         if len(under) > 1:
             return self._columns(self._under(text, under))
         if under and (parts := self._values.get(under[0], Spellings()).find(text)):
@@ -180,8 +180,8 @@ class Terms:
                 return self._columns([parts | self._indexed(text)])
         for pieces in _splits(text):
             chosen = [self._full.find(piece) or self._any_value.find(piece) for piece in pieces]
-            if all(chosen):
-                return self._columns(chosen)
+            if all(chosen) and (found := self._columns(chosen)) != Found():
+                return found
         return Found()
 
     def _indexed(self, text: str) -> set[str]:

@@ -398,3 +398,454 @@ RATIO_TABLES = {
 def test_layouts_are_read_like_mappings(tmp_path: Path, table: str, mapping: str) -> None:
     expected = read(tmp_path, LOGIT + mapping)
     assert read(tmp_path, LOGIT, table) == expected
+
+
+MODELS = {
+    "estout": """\
+    ----------------------------------------------------
+                          (1)             (2)
+                         CARS            CARS
+    ----------------------------------------------------
+    Age                -0.042***       -0.043***
+                      (0.005)         (0.005)
+    Barnsley                           -0.318
+                                      (0.204)
+    Doncaster                           0.150
+                                      (0.213)
+    Rotherham                          -0.063
+                                      (0.210)
+    Female                             -0.489**
+                                      (0.153)
+    Constant            2.337***        2.668***
+                      (0.247)         (0.285)
+    ----------------------------------------------------
+    Observations          800             800
+    Log Likelihood    -503.131        -496.007
+    AIC               1,010.261       1,004.013
+    ----------------------------------------------------
+    Standard errors in parentheses
+    """,
+    "side by side": """\
+                        Model 1              Model 2
+                    Coef.      SE        Coef.      SE
+    Age            -0.042***  0.005     -0.043***  0.005
+    Barnsley          ..        ..      -0.318     0.204
+    Doncaster         ..        ..       0.150     0.213
+    Rotherham                           -0.063     0.210
+    Female                              -0.489**   0.153
+    Constant        2.337***  0.247      2.668***  0.285
+    N               800                  800
+    Log likelihood  -503.131             -496.007
+    AIC             1010.261             1004.013
+    """,
+    "Markdown": """\
+    |              | Model 1           | Model 2           |
+    |--------------|-------------------|-------------------|
+    | Age          | -0.042*** (0.005) | -0.043*** (0.005) |
+    | Area         |                   |                   |
+    | Barnsley     |                   | -0.318 (0.204)    |
+    | Doncaster    |                   | 0.150 (0.213)     |
+    | Rotherham    |                   | -0.063 (0.210)    |
+    | Sex          |                   |                   |
+    | Female       |                   | -0.489** (0.153)  |
+    | Constant     | 2.337*** (0.247)  | 2.668*** (0.285)  |
+    | Observations | 800               | 800               |
+    | Log likelihood | -503.131        | -496.007          |
+    | AIC          | 1010.261          | 1004.013          |
+    """,
+    "tabs": """\
+    \tModel 1\t\tModel 2\t
+    \tB\tSE\tB\tSE
+    Age\t-0.042***\t0.005\t-0.043***\t0.005
+    Barnsley\t\t\t-0.318\t0.204
+    Doncaster\t\t\t0.150\t0.213
+    Rotherham\t\t\t-0.063\t0.210
+    Sheffield (ref.)\t\t\t\t
+    Female\t\t\t-0.489**\t0.153
+    Constant\t2.337***\t0.247\t2.668***\t0.285
+    N\t800\t\t800\t
+    Log likelihood\t-503.131\t\t-496.007\t
+    AIC\t1010.261\t\t1004.013\t
+    """,
+}
+SMALL = """\
+coefficients: {Intercept: 2.337, AGE: -0.042}
+standard_errors: {Intercept: 0.247, AGE: 0.005}
+p_values: {Intercept: "***", AGE: "***"}
+observations: 800
+log_likelihood: -503.131
+aic: 1010.261
+"""
+LARGE = (
+    COEFFICIENTS
+    + ERRORS
+    + STARS
+    + """\
+observations: 800
+log_likelihood: -496.007
+aic: 1004.013
+"""
+)
+
+
+@pytest.mark.parametrize("layout", MODELS)
+def test_one_of_several_models_is_read(tmp_path: Path, layout: str) -> None:
+    table = MODELS[layout].replace("\n    ", "\n")[4:]
+    first = "kind: logit\nformula: CARS ~ AGE\n"
+    assert read(tmp_path, f"{first}column: 1\n", table) == read(tmp_path, first + SMALL)
+    second = read(tmp_path, LOGIT + LARGE)
+    assert read(tmp_path, f"{LOGIT}column: 2\n", table) == second
+    name = "(2)" if layout == "estout" else "model 2"
+    assert read(tmp_path, f"{LOGIT}column: {name}\n", table) == second
+    names = "(1) CARS, (2) CARS" if layout == "estout" else "Model 1, Model 2"
+    message = f"the table has several models ({names}); name one under column"
+    assert [fault.partition(" ")[2] for fault in wrong(tmp_path, LOGIT, table)] == [message]
+    (fault,) = wrong(tmp_path, f"{LOGIT}column: Model 7\n", table)
+    assert "no model is called 'Model 7'" in fault
+
+
+OLS_TABLES = {
+    "Stata": (
+        """\
+      Source |       SS           df       MS      Number of obs   =       800
+-------------+----------------------------------   F(2, 797)       =     90.80
+       Model |  3195.61242         2  1597.80621   Prob > F        =    0.0000
+    Residual |  14024.9732       797  17.5967945   R-squared       =    0.1856
+-------------+----------------------------------   Adj R-squared   =    0.1835
+       Total |  17220.5856       799  21.5526729   Root MSE        =    4.1949
+
+------------------------------------------------------------------------------
+         PAY | Coefficient  Std. err.      t    P>|t|     [95% conf. interval]
+-------------+----------------------------------------------------------------
+         AGE |     .09780     .00866    11.30   0.000        .081        .115
+       2.SEX |   -2.11019     .29684    -7.11   0.000      -2.693      -1.528
+       _cons |   20.07677     .47680    42.11   0.000      19.141      21.013
+------------------------------------------------------------------------------
+""",
+        """\
+coefficients: {Intercept: 20.07677, AGE: .09780, "SEX[2]": -2.11019}
+standard_errors: {Intercept: .47680, AGE: .00866, "SEX[2]": .29684}
+statistics: {Intercept: 42.11, AGE: 11.30, "SEX[2]": -7.11}
+p_values: {Intercept: 0.000, AGE: 0.000, "SEX[2]": 0.000}
+confidence_intervals: {Intercept: [19.141, 21.013], AGE: [.081, .115], "SEX[2]": [-2.693, -1.528]}
+observations: 800
+f: 90.80
+f_p_value: 0.0000
+r_squared: 0.1856
+adjusted_r_squared: 0.1835
+rmse: 4.1949
+""",
+    ),
+    "R": (
+        """\
+Coefficients:
+             Estimate Std. Error t value Pr(>|t|)
+(Intercept) 20.076774   0.476802  42.107  < 2e-16 ***
+AGE          0.097805   0.008657  11.298  < 2e-16 ***
+SEXFemale   -2.110190   0.296842  -7.109  2.6e-12 ***
+---
+Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1
+
+Residual standard error: 4.195 on 797 degrees of freedom
+Multiple R-squared:  0.1856,\tAdjusted R-squared:  0.1835
+F-statistic:  90.8 on 2 and 797 DF,  p-value: < 2.2e-16
+""",
+        """\
+coefficients: {Intercept: 20.076774, AGE: 0.097805, "SEX[2]": -2.110190}
+standard_errors: {Intercept: 0.476802, AGE: 0.008657, "SEX[2]": 0.296842}
+statistics: {Intercept: 42.107, AGE: 11.298, "SEX[2]": -7.109}
+p_values: {Intercept: <0.0000000000000002, AGE: <0.0000000000000002, "SEX[2]": 0.0000000000026}
+rmse: 4.195
+r_squared: 0.1856
+adjusted_r_squared: 0.1835
+f: 90.8
+f_p_value: <0.00000000000000022
+""",
+    ),
+    "SPSS": (
+        """\
+\t\tUnstandardized Coefficients\t\tStandardized Coefficients\tt\tSig.
+Model\t\tB\tStd. Error\tBeta\t\t
+1\t(Constant)\t20.077\t.477\t\t42.107\t.000
+\tAge\t.098\t.009\t.361\t11.298\t.000
+\tFemale\t-2.110\t.297\t-.227\t-7.109\t.000
+""",
+        """\
+coefficients: {Intercept: 20.077, AGE: .098, "SEX[2]": -2.110}
+standard_errors: {Intercept: .477, AGE: .009, "SEX[2]": .297}
+betas: {AGE: .361, "SEX[2]": -.227}
+statistics: {Intercept: 42.107, AGE: 11.298, "SEX[2]": -7.109}
+p_values: {Intercept: .000, AGE: .000, "SEX[2]": .000}
+""",
+    ),
+    "statsmodels": (
+        """\
+                            OLS Regression Results
+==============================================================================
+Dep. Variable:                    PAY   R-squared:                       0.186
+Model:                            OLS   Adj. R-squared:                  0.184
+Method:                 Least Squares   F-statistic:                     90.80
+Date:                Mon, 16 Nov 2026   Prob (F-statistic):           2.99e-36
+Time:                        19:34:11   Log-Likelihood:                -2280.7
+No. Observations:                 800   AIC:                             4567.
+Df Residuals:                     797   BIC:                             4582.
+Df Model:                           2
+Covariance Type:            nonrobust
+===============================================================================
+                  coef    std err          t      P>|t|      [0.025      0.975]
+-------------------------------------------------------------------------------
+Intercept      20.0768      0.477     42.107      0.000      19.141      21.013
+C(SEX)[T.2]    -2.1102      0.297     -7.109      0.000      -2.693      -1.528
+AGE             0.0978      0.009     11.298      0.000       0.081       0.115
+==============================================================================
+Omnibus:                        1.584   Durbin-Watson:                   2.003
+Prob(Omnibus):                  0.453   Jarque-Bera (JB):                1.506
+Skew:                           0.014   Prob(JB):                        0.471
+Kurtosis:                       2.789   Cond. No.                         173.
+==============================================================================
+
+Notes:
+[1] Standard Errors assume that the covariance matrix of the errors is correctly specified.
+""",
+        """\
+coefficients: {Intercept: 20.0768, AGE: 0.0978, "SEX[2]": -2.1102}
+standard_errors: {Intercept: 0.477, AGE: 0.009, "SEX[2]": 0.297}
+statistics: {Intercept: 42.107, AGE: 11.298, "SEX[2]": -7.109}
+p_values: {Intercept: 0.000, AGE: 0.000, "SEX[2]": 0.000}
+confidence_intervals: {Intercept: [19.141, 21.013], AGE: [0.081, 0.115], "SEX[2]": [-2.693, -1.528]}
+observations: 800
+r_squared: 0.186
+adjusted_r_squared: 0.184
+f: 90.80
+f_p_value: 0.00000000000000000000000000000000000299
+log_likelihood: -2280.7
+aic: 4567
+bic: 4582
+""",
+    ),
+    "stargazer": (
+        """\
+===============================================
+                        Dependent variable:
+                    ---------------------------
+                                PAY
+-----------------------------------------------
+AGE                          0.098***
+                              (0.009)
+
+SEX2                         -2.110***
+                              (0.297)
+
+Constant                     20.077***
+                              (0.477)
+
+-----------------------------------------------
+Observations                    800
+R2                             0.186
+Adjusted R2                    0.184
+Residual Std. Error      4.195 (df = 797)
+F Statistic          90.800*** (df = 2; 797)
+===============================================
+Note:               *p<0.1; **p<0.05; ***p<0.01
+""",
+        """\
+coefficients: {Intercept: 20.077, AGE: 0.098, "SEX[2]": -2.110}
+standard_errors: {Intercept: 0.477, AGE: 0.009, "SEX[2]": 0.297}
+p_values: {Intercept: "***", AGE: "***", "SEX[2]": "***"}
+observations: 800
+r_squared: 0.186
+adjusted_r_squared: 0.184
+rmse: 4.195
+f: 90.800
+f_p_value: "***"
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("layout", OLS_TABLES)
+def test_linear_models_are_read_with_their_fit(tmp_path: Path, layout: str) -> None:
+    table, mapping = OLS_TABLES[layout]
+    assert read(tmp_path, OLS, table) == read(tmp_path, OLS + mapping)
+
+
+CHOICES = {
+    "Stata": """\
+    Multinomial logistic regression                         Number of obs =    800
+    Log likelihood = -871.67
+
+    ------------------------------------
+          CHOICE | Coefficient  Std. err.
+    -------------+----------------------
+    Labour       |  (base outcome)
+    -------------+----------------------
+    Conservative |
+             AGE |     0.0152     0.005
+             SEX |
+         Female  |     0.2983     0.173
+           _cons |    -0.8504     0.283
+    -------------+----------------------
+    Other        |
+             AGE |     0.0021     0.005
+             SEX |
+         Female  |     0.1281     0.176
+           _cons |    -0.1938     0.276
+    ------------------------------------
+    """,
+    "statsmodels": """\
+                              MNLogit Regression Results
+    ==============================================================================
+    Dep. Variable:                 CHOICE   No. Observations:                  800
+    Model:                        MNLogit   Log-Likelihood:                -871.67
+    ==============================================================================
+      CHOICE=b       coef    std err
+    ------------------------------------------------------------------------------
+    const         -0.8504      0.283
+    AGE            0.0152      0.005
+    SEX2           0.2983      0.173
+    ------------------------------------------------------------------------------
+      CHOICE=c       coef    std err
+    ------------------------------------------------------------------------------
+    const         -0.1938      0.276
+    AGE            0.0021      0.005
+    SEX2           0.1281      0.176
+    ==============================================================================
+    """,
+    "columns": """\
+                 Conservative        Other
+    Constant     -0.8504 (0.283)    -0.1938 (0.276)
+    Age           0.0152 (0.005)     0.0021 (0.005)
+    Female        0.2983 (0.173)     0.1281 (0.176)
+    Observations  800
+    Log likelihood = -871.67
+    """,
+    "headings": """\
+                        B         SE
+    Conservative vs. Labour
+      Constant         -0.8504    0.283
+      Age               0.0152    0.005
+      Female            0.2983    0.173
+    Other vs. Labour
+      Constant         -0.1938    0.276
+      Age               0.0021    0.005
+      Female            0.1281    0.176
+    N                   800
+    Log likelihood     -871.67
+    """,
+}
+
+
+@pytest.mark.parametrize("layout", CHOICES)
+def test_outcomes_of_a_multinomial_model_are_told_apart(tmp_path: Path, layout: str) -> None:
+    mapping = """\
+coefficients:
+  b: {Intercept: -0.8504, AGE: 0.0152, "SEX[2]": 0.2983}
+  c: {Intercept: -0.1938, AGE: 0.0021, "SEX[2]": 0.1281}
+standard_errors:
+  b: {Intercept: 0.283, AGE: 0.005, "SEX[2]": 0.173}
+  c: {Intercept: 0.276, AGE: 0.005, "SEX[2]": 0.176}
+observations: 800
+log_likelihood: -871.67
+"""
+    table = CHOICES[layout].replace("\n    ", "\n")[4:]
+    assert read(tmp_path, CHOICE, table) == read(tmp_path, CHOICE + mapping)
+
+
+SQUARES = """\
+kind: ols
+formula: PAY ~ AGE + I(AGE^2) + log(HOURS) + AREAP + SEX + AGE:SEX + AREAP:SEX
+reference: {AREAP: 51}
+"""
+MORE = VARIABLES + "HOURS: {label: Hours a week, integer: [1, 80]}\n"
+
+
+@pytest.mark.parametrize(
+    ("term", "labels"),
+    {
+        "Intercept": "Intercept|(Intercept)|_cons|Constant|(Constant)|const|intercept",
+        "AGE": "AGE|age|Age|c.AGE|Age*",
+        "I(AGE^2)": "I(AGE^2)|AGE squared|Age²|c.AGE#c.AGE|AGE^2|I(AGE ** 2)|age x age",
+        "log(HOURS)": "log(HOURS)|ln(HOURS)|ln Hours a week|np.log(HOURS)|log HOURS",
+        "AREAP[48]": "AREAP 48|AREAP=48|AREAP[48]|48.AREAP|factor(AREAP)48|C(AREAP)[T.48]|AREAP48"
+        "|Area: Barnsley|Area - Barnsley|area = BARNSLEY|Barnsley|AREAP[T.48]|AREAP(1)|48. Barnsley"
+        "|C(AREAP, Treatment(reference=51))[T.48]|Barnsley (vs Sheffield)|AREAP_48|as.factor(AREAP)48",
+        "SEX[2]": "SEX 2|Female|Sex (Female)|2.SEX|SEXFemale|Sex|SEX",
+        "AGE:SEX[2]": "AGE x SEX 2|AGE:SEX[2]|SEX[2]:AGE|2.SEX#c.AGE|Age × Female|AGE*SEX=2"
+        "|AGE:factor(SEX)2|Female x Age|C(SEX)[T.2]:AGE|Age by female",
+        "AREAP[48]:SEX[2]": "48.AREAP#2.SEX|Barnsley × Female|AREAP48:SEX2|Area: Barnsley x Sex: Female"
+        "|C(AREAP)[T.48]:C(SEX)[T.2]",
+    }.items(),
+)
+def test_terms_are_found_however_they_are_written(tmp_path: Path, term: str, labels: str) -> None:
+    for label in labels.split("|"):
+        path = write(tmp_path, MORE, f"{SQUARES}table: |\n  coef  se\n  {label}  1.20  0.13\n", 800)
+        assert figures(load(path)) == {term: "1.20", f"SE of {term}": "0.13"}, label
+
+
+def test_headings_of_interactions_hold_for_the_lines_below(tmp_path: Path) -> None:
+    table = """\
+         PAY | Coefficient  Std. err.
+-------------+----------------------
+         SEX |
+     Female  |      1.20       0.13
+   SEX#c.AGE |
+     Female  |      2.20       0.14
+   AREAP#SEX |
+Doncaster#Female  |  3.20   0.15
+"""
+    path = write(tmp_path, MORE, f"{SQUARES}table: |2\n{indent(table, 2)}", 800)
+    found = figures(load(path))
+    assert [(k, v) for k, v in found.items() if not k.startswith("SE ")] == [
+        ("SEX[2]", "1.20"),
+        ("AGE:SEX[2]", "2.20"),
+        ("AREAP[49]:SEX[2]", "3.20"),
+    ]
+
+
+def test_cut_points_and_alpha_are_read(tmp_path: Path) -> None:
+    ordered = "kind: ordered\nformula: CHOICE ~ AGE\n"
+    table = """\
+      CHOICE | Odds ratio   P>|z|     [90% conf. interval]
+-------------+--------------------------------------------
+         AGE |     1.020   0.012        1.007    1.033
+-------------+--------------------------------------------
+       /cut1 |    -.512
+       /cut2 |     1.204
+"""
+    mapping = """\
+odds_ratios: {AGE: 1.020}
+p_values: {AGE: 0.012}
+confidence_intervals: {AGE: [1.007, 1.033]}
+level: 90
+cut_points: {a|b: -.512, b|c: 1.204}
+"""
+    polr = """\
+Coefficients:
+      Value Std. Error t value
+AGE 0.0198    0.00789   2.51
+
+Intercepts:
+    Value   Std. Error t value
+a|b -0.5120  0.2104    -2.43
+b|c  1.2040  0.2202     5.47
+"""
+    whole = """\
+coefficients: {AGE: 0.0198}
+cut_points: {a|b: -0.5120, b|c: 1.2040}
+standard_errors: {AGE: 0.00789, a|b: 0.2104, b|c: 0.2202}
+statistics: {AGE: 2.51, a|b: -2.43, b|c: 5.47}
+"""
+    assert read(tmp_path, ordered, polr) == read(tmp_path, ordered + whole)
+    assert read(tmp_path, ordered, table) == read(tmp_path, ordered + mapping)
+    counts = "kind: negative_binomial\nformula: AGE ~ SEX\n"
+    table = """\
+         AGE |      IRR   P>|z|
+-------------+------------------
+       2.SEX |     1.12   0.212
+-------------+------------------
+    /lnalpha |   -1.609
+-------------+------------------
+       alpha |    0.200
+"""
+    mapping = 'rate_ratios: {"SEX[2]": 1.12}\np_values: {"SEX[2]": 0.212}\nalpha: 0.200\n'
+    assert read(tmp_path, counts, table) == read(tmp_path, counts + mapping)
