@@ -43,14 +43,17 @@ _ALONE = {key: re.compile(name, re.I) for key, name in _NAMES.items()}
 _P_AFTER_F = re.compile(rf",?\s*p-value\s*[:=]?\s*(?P<value>{ITEM})", re.I)
 
 PASSED_OVER = re.compile(
-    r"\s*(?:dep\. variable|dependent variable|outcome|model|method|converged|covariance type|call"
-    r"|(?:deviance |weighted )?residuals|coefficients|intercepts|std\. errors)\s*:",
+    r"(?:call|(?:deviance |weighted )?residuals|coefficients|intercepts|std\. errors)\s*:\s*", re.I
+)
+"""Lines with which R begins a part of its output."""
+WORDS = re.compile(
+    r"(?:dep\. variable|dependent variable|outcome|model|method|converged|covariance type)\s*:",
     re.I,
 )
 """Lines of words that programs print around a table."""
 _DIAGNOSTIC = re.compile(
-    r"cond\. no\.\s+[\d.e+]+|(?:df residuals|df model|no\. iterations|omnibus|prob\(omnibus\)|durbin-watson"
-    r"|jarque-bera \(jb\)|skew|prob\(jb\)|kurtosis|scale|time|date|df)"
+    r"cond\. no\.\s+[\d.e+]+|(?:df residuals|df model|no\. iterations|omnibus|prob\(omnibus\)"
+    r"|durbin-watson|jarque-bera \(jb\)|skew|prob\(jb\)|kurtosis|scale|time|date|df)"
     r"\s*[:=]\s*(?:[\d:.,e+-]+|\w{3}, \d\d \w{3} \d{4})",
     re.I,
 )

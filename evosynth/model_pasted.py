@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 from evosynth.design import Column, reference_level
-from evosynth.errors import Fault, Path
+from evosynth.errors import Fault, Path, suggest
 from evosynth.formula import parse
 from evosynth.model_header import RATIOS
 from evosynth.model_table import ModelTable, Question, TermFigure, read_model
 from evosynth.model_terms import Terms, fold, outcome_of
-from evosynth.printed import Printed
+from evosynth.printed import LONGEST, Printed
 from evosynth.schema import Schema
 
 M = TypeVar("M", bound=Any)
@@ -43,7 +43,7 @@ def fill(
     filling = _Filling(output, {p.name: p.key for p in parameters})
     known = {*type(output).model_fields, "ratios", "interval"}
     wrong = [
-        Fault(("shows",), f"{form!r} is not a key of figures by term")
+        Fault(("shows",), f"{form!r} is not a key of figures by term{suggest(form, _SHOWN)}")
         for form in output.shows
         if form not in _SHOWN or form not in known
     ]
@@ -101,6 +101,13 @@ def _question(
     )
 
 
+def _small(p: str) -> str:
+    """Refuse a p-value of more decimals than a figure may have."""
+    if len(p) > LONGEST:
+        raise ValueError("so small a p-value is not read; write <0.001 in its place")
+    return p
+
+
 class _Filling:
     """The keys of a model as they fill up."""
 
@@ -121,6 +128,8 @@ class _Filling:
         key = {"interval": "confidence_intervals", "ratios": self.ratios}.get(
             figure.key, figure.key
         )
+        if key == "betas" and key not in self.fields:
+            key = "coefficients"  # a kind without standardised ones
         own = self.keys.get(figure.name, "coefficients")
         if own != "coefficients" and key in {"coefficients", *RATIOS}:
             key = own  # cut points are printed as they are, even below ratios
@@ -139,8 +148,8 @@ class _Filling:
             value: Any = figure.texts[0]
             if key == "confidence_intervals":
                 value = (Printed.parse(figure.texts[0]), Printed.parse(figure.texts[1]))
-            elif key != "p_values":
-                value = Printed.parse(value)
+            else:
+                value = _small(value) if key == "p_values" else Printed.parse(value)
         except ValueError as error:
             self._fault(figure.line, str(error))
             return
@@ -172,7 +181,7 @@ class _Filling:
             self._fault(line, f"kind {self.output.kind} has no {what}; remove the line")
             return
         try:
-            value = text if key.endswith("_p_value") else Printed.parse(text)
+            value = _small(text) if key.endswith("_p_value") else Printed.parse(text)
         except ValueError as error:
             self._fault(line, str(error))
             return
@@ -209,6 +218,6 @@ class _Filling:
             )
             self._fault(errors[0].line, message)
         betas = [f for f in table.figures if f.key == "betas"]
-        if betas and not coefficients and not output.shows:
+        if betas and "betas" in self.fields and not coefficients and not output.shows:
             message = "beta may be the coefficient or a standardised one; say which under shows"
             self._fault(betas[0].line, message)

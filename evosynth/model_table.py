@@ -29,7 +29,7 @@ _BARE = re.compile(
 """An interval without brackets: 0.85 to 1.23."""
 _BRACKETED = re.compile(
     rf"[(\[]\s*(?:(?:\d\d% ?)?CI ?[:=,]? ?)?(?P<low>{ITEM})"
-    rf"(?:\s*(?:[,;]|\bto\b)\s*|[\u2212\u2013\u2014-]\s*|\s+[\u2212\u2013\u2014-]\s+|\s{1,3})"
+    rf"(?:\s*(?:[,;]|\bto\b)\s*|[\u2212\u2013\u2014-]\s*|\s+[\u2212\u2013\u2014-]\s+|\s{1, 3})"
     rf"(?P<high>{ITEM})\s*[)\]]"
 )
 _ATOMS = {
@@ -108,6 +108,8 @@ class Line:
     equation: str | None
     layout: Layout
     cells: list[Cell]
+    edge: int = 0
+    """Where the label ends."""
     below: list[list[Cell]] = field(default_factory=list)
     """Cells of the lines below that have no label."""
 
@@ -254,7 +256,8 @@ class _Reader:
         self.layout = Layout(separated=self._separated)
         self.heads: list[tuple[list[Head], int]] = []
         self.under: tuple[str, ...] = ()
-        self.foreign = False
+        self.puzzled = False
+        """Whether a column is not known."""
         self.equation: str | None = None
         self.bracket = "standard_errors"
         self.estimate = "coefficients"
@@ -306,7 +309,7 @@ class _Reader:
         for number, text in self.pending:
             if number < last:
                 self._fault(number, self.ask.terms.unknown(text))
-        chosen = self._choose()
+        chosen = None if self.puzzled else self._choose()
         if chosen is not None:
             for line in self.lines:
                 self._learn(line)
@@ -335,6 +338,9 @@ class _Reader:
         cells = self._cells(text)
         if cells is None:
             return
+        if model_measures.PASSED_OVER.fullmatch(plain):
+            self.heads = []  # a part of R's output begins
+            return
         if self._reference(number, text, cells) or self._header(number, text, cells):
             return
         row = self._row(number, text, cells)
@@ -348,7 +354,7 @@ class _Reader:
             if measure is not None:
                 self.totals.append((measure, number, row.layout, row.cells))
                 return
-        if model_measures.PASSED_OVER.match(plain) or FOOTNOTE.match(text):
+        if model_measures.WORDS.match(plain) or FOOTNOTE.match(text):
             return
         if row is not None and not row.label and row.cells:
             self._below(row)
@@ -365,6 +371,8 @@ class _Reader:
         return len(plain.split()) > 3 and not re.search(r"\s{2,}|\d\.\d", plain)
 
     def _unread(self, number: int, cells: list[str]) -> None:
+        if not self._separated:
+            cells = cells[0].split()
         wrong = next(
             (c for c in cells[1:] if re.search(r"\d", c) and read_atoms(c.strip()) is None), ""
         )
@@ -427,7 +435,7 @@ class _Reader:
                 heads = [head for head in heads if head.start > edge]
         if any(
             not head.form
-            and (read_atoms(head.text) or re.search(r"[=:]\s*\S", head.text))
+            and re.match(r"\W?\d|.*[=:]\s*\S", head.text)
             and not (self.ask.outcome and self.ask.outcome(head.text))
             for head in heads
         ):
@@ -444,6 +452,10 @@ class _Reader:
             self.heads = []
         if not self._separated and forms and not heads[0].form:
             self._corner(heads[:1])
+        for text in _strangers(heads, self._separated):
+            self.puzzled = True
+            message = f"{shown(text)!r} is not known above a column; write what it holds"
+            self._fault(number, f"{message}, such as coef, SE, z, p or 95% CI, or remove it")
         self.heads.append((heads, number))
         self.layout = self._build()
         for head in forms:
@@ -486,6 +498,8 @@ class _Reader:
                 groups[-1].append(head)
             else:
                 groups.append([head])
+        if not groups and models == 1:
+            return Layout([], names)
         if not groups:
             wide = max((line for line in labels if len(line) == models), default=[], key=len)
             slots = [Slot(m, (), head.start, head.end) for m, head in enumerate(wide)]
@@ -616,7 +630,9 @@ class _Reader:
 
     def _made(self, number: int, label: str, cells: list[Cell]) -> Line:
         found = self.ask.terms.find(label, self.under) if label else Found()
-        return Line(number, label, found, self.under, self.equation, self.layout, cells)
+        text = self.texts[number].expandtabs(8)
+        edge = len(text) - len(text.lstrip()) + len(label)
+        return Line(number, label, found, self.under, self.equation, self.layout, cells, edge)
 
     def _take(self, row: Line) -> None:
         self.lines.append(row)
@@ -652,17 +668,14 @@ class _Reader:
         text = " ".join(" ".join(cells).replace("|", " ").split())
         found = self.ask.terms.heading(text)
         if found:
-            self.under, self.foreign = found, False
+            self.under = found
             return True
         outcome = self.ask.outcome(text) if self.ask.outcome else None
         if outcome is not None:
             self.equation, self.under = outcome, ()
             return True
-        self.foreign = fold(text) in self.ask.elsewhere
-        if self.foreign:
-            self.under = ()
-            return True
-        return self.layout.models > 1
+        self.under = ()
+        return fold(text) in self.ask.elsewhere or self.layout.models > 1
 
     def _choose(self) -> int | None:
         """Which of several models is asked for; -1: each, as they are outcomes."""
@@ -716,7 +729,9 @@ class _Reader:
             spans = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in both]
         layout.spans = spans
 
-    def _placed(self, layout: Layout, cells: list[Cell]) -> list[tuple[Slot, list[Atom]]]:
+    def _placed(
+        self, layout: Layout, cells: list[Cell], edge: int
+    ) -> list[tuple[Slot, list[Atom]]]:
         """Tell which column each cell of a line belongs to; raise ``ValueError`` if unclear."""
         slots = layout.slots
         if not slots:
@@ -736,28 +751,30 @@ class _Reader:
         if in_turn := _in_turn(slots, cells):
             return in_turn
         spans = layout.spans or [(slot.start, slot.end) for slot in slots]
+        count = sum(len(slot.forms) or 1 for slot in slots)
         taken: dict[int, list[Atom]] = {}
         for cell in cells:
-            gaps = [max(start - cell.end, cell.start - end) for start, end in spans]
-            middle = [abs(start + end - cell.start - cell.end) for start, end in spans]
-            order = sorted(range(len(spans)), key=lambda n: (max(gaps[n], 0), middle[n]))
-            if order[0] in taken:
-                count = sum(len(slot.forms) or 1 for slot in slots)
+            gaps = sorted((max(a - cell.end, cell.start - b), n) for n, (a, b) in enumerate(spans))
+            nearest = gaps[0][1]
+            unclear = len(gaps) > 1 and gaps[1][0] - gaps[0][0] < 2
+            # A header that begins above the labels is not set above its columns.
+            if nearest in taken or unclear or (not layout.spans and slots[0].start < edge):
                 raise ValueError(
                     f"{len(cells)} figures, but the header names {count}; separate the columns "
                     "with tabs or |, or write .. where there is none"
                 )
-            taken[order[0]] = list(cell.atoms)
+            taken[nearest] = list(cell.atoms)
         return [(slots[n], taken[n]) for n in sorted(taken)]
 
     def _finish(self, line: Line, chosen: int) -> None:
         """Take the figures of one line."""
         try:
-            placed = self._placed(line.layout, line.cells)
+            placed = self._placed(line.layout, line.cells, line.edge)
             for below in line.below:
                 placed += self._placed_below(line.layout, below, placed)
         except ValueError as error:
-            self._fault(line.number, str(error))
+            known = line.found.names or line.found.reference
+            self._fault(line.number, str(error) if known else self.ask.terms.unknown(line.label))
             return
         joined: dict[Slot, list[Atom]] = {}
         for slot, atoms in placed:
@@ -778,7 +795,7 @@ class _Reader:
         held = [slot for slot, atoms in above if atoms]
         if not layout.separated and len(cells) == len(held) and len(held) < len(layout.slots):
             return [(slot, list(cell.atoms)) for slot, cell in zip(held, cells, strict=True)]
-        return self._placed(layout, cells)
+        return self._placed(layout, cells, 0)
 
     def _term(self, line: Line, equation: str | None, mine: list[tuple[Slot, list[Atom]]]) -> None:
         names = line.found.names
@@ -794,7 +811,7 @@ class _Reader:
         if len(names) != 1:
             if names:
                 both = " or ".join(sorted(names))
-                message = f"{shown(line.label)!r} may be {both}; write the variable before it"
+                message = f"{shown(line.label)!r} may be {both}; write which of them"
             else:
                 message = self.ask.terms.unknown(line.label)
             self._fault(line.number, message)
@@ -838,7 +855,7 @@ class _Reader:
             mine = cells[:1]
         elif layout.separated or len(cells) != layout.models:
             try:
-                placed = self._placed(layout, cells)
+                placed = self._placed(layout, cells, 0)
             except ValueError as error:
                 self._fault(number, str(error))
                 return
@@ -855,6 +872,16 @@ class _Reader:
             tested = {"f": "f_p_value", "lr_chi_square": "lr_p_value"}.get(key)
             if stars and tested:
                 self.result.measures.append((tested, stars[0], number))
+
+
+def _strangers(heads: list[Head], separated: bool) -> Iterator[str]:
+    """Labels among those of figures that name none."""
+    forms = [head for head in heads if head.figures]
+    for head in heads:
+        if not forms or head.form or head.start < forms[0].start:
+            continue
+        if not separated or all(f.start // COLUMN != head.start // COLUMN for f in forms):
+            yield head.text
 
 
 def _is_reference(atoms: Iterator[Atom]) -> bool:

@@ -1,5 +1,7 @@
 """Models as programs and papers print them are read like mappings; no line is lost silently."""
 
+# ruff: noqa: E501 (tables as they are printed)
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -849,3 +851,257 @@ statistics: {AGE: 2.51, a|b: -2.43, b|c: 5.47}
 """
     mapping = 'rate_ratios: {"SEX[2]": 1.12}\np_values: {"SEX[2]": 0.212}\nalpha: 0.200\n'
     assert read(tmp_path, counts, table) == read(tmp_path, counts + mapping)
+
+
+YES = "kind: ols\nformula: PAY ~ CARS + ILL\nreference: {ILL: 2}\n"
+
+
+KNOWN = "(known: Intercept, AGE, AREAP[48], Barnsley, AREAP[49], Doncaster, AREAP[50], Rotherham, SEX[2], Female)"
+NEITHER = "is neither a term of the formula nor a measure of fit"
+COLUMNS = "separate the columns with tabs or |, or write .. where there is none"
+
+
+@pytest.mark.parametrize(
+    ("output", "table", "expected"),
+    [
+        (
+            LOGIT,
+            "coef se\nAgge 1.2 0.1\nBarnsly 1.3 0.1\n",
+            [
+                f"2 'Agge' {NEITHER} (did you mean 'AGE'?)",
+                f"3 'Barnsly' {NEITHER} (did you mean 'Barnsley'?)",
+            ],
+        ),
+        (
+            LOGIT,
+            "coef  se\nAge  1.2  0.1\nDemographics\nFemale  1.3  0.1\n",
+            [f"3 'Demographics' {NEITHER} {KNOWN}"],
+        ),
+        (
+            LOGIT,
+            "coef  se\nAge  1.2  0.1\nSheffield  1.3  0.1\n",
+            [
+                "3 'Sheffield' is the reference category, which has no coefficient; remove the line, or name another value under reference"
+            ],
+        ),
+        (
+            LOGIT,
+            "coef  se\nAge  1.2  0.1\nRotherham (ref.)\n",
+            ["3 the table has AREAP[50] as reference; name it under reference"],
+        ),
+        (LOGIT, "coef  se\nAge  1.2  0.1\nage  1.2  0.1\n", ["3 AGE stands in the table twice"]),
+        (
+            LOGIT,
+            "coef  se\nAge  1.2  0.1\nNagelkerke R2  0.31\n",
+            [f"3 'Nagelkerke R2' {NEITHER} {KNOWN}"],
+        ),
+        (
+            LOGIT,
+            "coef  se\nAge  1.2  0.1\nR2  0.31\n",
+            ["3 kind logit has no r squared; remove the line"],
+        ),
+        (LOGIT, "coef  se\nAge  1.2  0.1\n48  0.31  0.2\n", [f"3 '48' {NEITHER} {KNOWN}"]),
+        (
+            LOGIT,
+            "coef  se\nAge  1.2  0.1  0.3\n",
+            [f"2 3 figures, but the header names 2; {COLUMNS}"],
+        ),
+        (LOGIT, "coef  se\nAge  1.2\n", [f"2 1 figures, but the header names 2; {COLUMNS}"]),
+        (
+            LOGIT,
+            "coef  se\nAge  1,2  0,1\n",
+            [
+                "2 '1,2' seems to have a decimal comma; write a decimal point, or a space after the comma of an interval"
+            ],
+        ),
+        (
+            LOGIT,
+            "OR  Std. err.\nAge  1.2  0.1\n",
+            [
+                "2 are these standard errors of the ratios, as Stata prints them? Say standard_errors_of: ratios or coefficients"
+            ],
+        ),
+        (
+            LOGIT,
+            "IRR  95% CI\nAge  1.2  1.1-1.3\n",
+            ["2 kind logit has no rate ratios; remove the column"],
+        ),
+        (
+            OLS,
+            "Beta  SE\nAge  1.2  0.1\n",
+            ["2 beta may be the coefficient or a standardised one; say which under shows"],
+        ),
+        (
+            LOGIT,
+            "coef  Robust std. err.\nAge  1.2  0.1\n",
+            ["1 these standard errors are robust; say how under robust, such as HC1"],
+        ),
+        (
+            LOGIT + "level: 99\n",
+            "coef  95% CI\nAge  1.2  1.1-1.3\n",
+            ["1 intervals of 95% here, but level is 99"],
+        ),
+        (
+            LOGIT + "observations: 799\n",
+            "coef  se\nAge  1.2  0.1\nN  800\n",
+            ["3 observations is 800 here, but 799 before"],
+        ),
+        (
+            LOGIT + "coefficients: {AGE: 1.3}\n",
+            "coef  se\nAge  1.2  0.1\n",
+            ["2 the same term as 'AGE'"],
+        ),
+        (
+            LOGIT,
+            "Age is nice\n",
+            ["1 no figures were found; paste the table with its terms and figures"],
+        ),
+        (
+            LOGIT,
+            "coef  se\nAge  1.2*****  0.1\n",
+            ["2 ***** has more stars than levels are listed under stars"],
+        ),
+        (
+            LOGIT,
+            "coef  se\nSEX(1)  1.2  0.1\n",
+            ["2 'SEX(1)' may be SEX[1] (reference) or SEX[2]; write which of them"],
+        ),
+        (
+            YES,
+            "coef  se\nYes  1.2  0.1\n",
+            ["2 'Yes' may be CARS[1] or ILL[1]; write which of them"],
+        ),
+        (
+            CHOICE,
+            "coef  se\nAge  1.2  0.1\n",
+            ["2 for which outcome? Write a line with its value above the terms"],
+        ),
+        (
+            LOGIT,
+            "Prob > chi2 = 0.0000\nWald chi2(5) = 92.10\n  coef  se\nAge  1.2  0.1\n",
+            [
+                "1 the p-value of a Wald test is not read; remove it",
+                f"2 'Wald chi2(5) =' {NEITHER} {KNOWN}",
+            ],
+        ),
+        (
+            LOGIT,
+            "coef  se  z\nAge  -0.043  0.005  7.1\n",
+            [
+                "2 z of AGE is 7.1, but it must lie from -9.66667 to -7.72727 by the coefficient and its standard error"
+            ],
+        ),
+        (
+            LOGIT,
+            "coef  weird\nAge  -0.043  0.005\n",
+            [
+                "1 'weird' is not known above a column; write what it holds, such as coef, SE, z, p or 95% CI, or remove it"
+            ],
+        ),
+        (
+            LOGIT,
+            "coef  se\nAge  1.2  0.1\nFemale  n/k  0.2\n",
+            [f"3 'Female n/k' {NEITHER} (did you mean 'Female'?)"],
+        ),
+        (
+            LOGIT,
+            "coef  95% CI\nAge  1.2  1.1\n",
+            ["2 Age: one end of the confidence interval is missing"],
+        ),
+        (
+            LOGIT,
+            "coef  lower  upper\nAge  1.2  1.1  ..\n",
+            ["2 Age: one end of the confidence interval is missing"],
+        ),
+        (
+            LOGIT,
+            "coef  se\nAge  1.2  0.1  per year\n",
+            [f"2 'Age 1.2 0.1 per year' {NEITHER} {KNOWN}"],
+        ),
+        (
+            LOGIT,
+            "coef  p\nAge  1.2  1.4\n",
+            ["2 1.4 is not a p-value; it must lie between 0 and 1"],
+        ),
+        (
+            LOGIT,
+            "coef  p\nAge  1.2  1.4e-77\n",
+            ["2 so small a p-value is not read; write <0.001 in its place"],
+        ),
+    ],
+)
+def test_every_line_that_is_not_read_is_reported(
+    tmp_path: Path, output: str, table: str, expected: list[str]
+) -> None:
+    assert wrong(tmp_path, output, table) == expected
+
+
+@pytest.mark.parametrize(
+    ("shows", "table", "expected"),
+    [
+        (
+            "",
+            "Age  -0.043*** (0.005)\n",
+            {"AGE": "-0.043", "SE of AGE": "0.005", "p of AGE": "***"},
+        ),
+        (
+            "",
+            "Age  -0.043\n  (-9.15)\nt statistics in parentheses\n",
+            {"AGE": "-0.043", "z of AGE": "-9.15"},
+        ),
+        (
+            "",
+            "Age  -0.043 (0.118)\np-values in parentheses\n",
+            {"AGE": "-0.043", "p of AGE": "0.118"},
+        ),
+        ("", "Age  0.96\nExponentiated coefficients\n", {"odds ratio of AGE": "0.96"}),
+        (
+            "[odds_ratios, p_values]",
+            "Age  0.96 (<0.001)\n",
+            {"odds ratio of AGE": "0.96", "p of AGE": "<0.001"},
+        ),
+        ("odds_ratios", "Model A\nAge  0.96\n", {"odds ratio of AGE": "0.96"}),
+        (
+            "",
+            "adjusted OR  99% CI  p-value\nAge  0.96  0.95 - 0.97  p<0.001\n",
+            {
+                "odds ratio of AGE": "0.96",
+                "p of AGE": "<0.001",
+                "lower 99% limit of AGE": "0.95",
+                "upper 99% limit of AGE": "0.97",
+            },
+        ),
+        (
+            "",
+            "B  95% CI\nAge  −0.043  (−0.052, −0.034)\n",
+            {
+                "AGE": "-0.043",
+                "lower 95% limit of AGE": "-0.052",
+                "upper 95% limit of AGE": "-0.034",
+            },
+        ),
+        (
+            "",
+            "B  95% CI\nAge  −0.043  −0.052 −0.034\n",
+            {
+                "AGE": "-0.043",
+                "lower 95% limit of AGE": "-0.052",
+                "upper 95% limit of AGE": "-0.034",
+            },
+        ),
+        (
+            "",
+            "B  95% CI\nAge  -0.043  -0.052 to -0.034\n",
+            {
+                "AGE": "-0.043",
+                "lower 95% limit of AGE": "-0.052",
+                "upper 95% limit of AGE": "-0.034",
+            },
+        ),
+    ],
+)
+def test_what_figures_are_is_told_by_header_notes_or_spec(
+    tmp_path: Path, shows: str, table: str, expected: dict[str, str]
+) -> None:
+    output = LOGIT + (f"shows: {shows}\n" if shows else "")
+    assert read(tmp_path, output, table) == expected
