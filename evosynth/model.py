@@ -39,7 +39,7 @@ from evosynth.fitted import (
 from evosynth.formula import Formula, parse
 from evosynth.likelihood import Likelihood
 from evosynth.model_clashes import clashes
-from evosynth.model_pasted import fill
+from evosynth.model_table import fill
 from evosynth.objective import CellTable, Figure, Mention, Output, Plan, Text
 from evosynth.printed import Printed, Published
 from evosynth.refit import Estimates

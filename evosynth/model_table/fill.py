@@ -8,9 +8,10 @@ from typing import Any, Protocol, TypeVar
 from evosynth.design import Column, reference_level
 from evosynth.errors import Fault, Path, suggest
 from evosynth.formula import parse
-from evosynth.model_header import RATIOS
-from evosynth.model_table import ModelTable, Question, TermFigure, read_model
-from evosynth.model_terms import Terms, fold, outcome_of
+from evosynth.model_table.choose import ModelTable, Question, TermFigure
+from evosynth.model_table.header import RATIOS
+from evosynth.model_table.reader import read_model
+from evosynth.model_table.terms import Terms, fold, outcome_of
 from evosynth.printed import LONGEST, Printed
 from evosynth.schema import Schema
 

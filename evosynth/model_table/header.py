@@ -48,6 +48,8 @@ class Head:
     """What it names: figures by term, ``model``, or nothing that is known."""
     level: float | None = None
     """Of a confidence interval, per cent."""
+    bracketed: bool = False
+    """Whether a bracket opens before it."""
 
     @property
     def figures(self) -> bool:
@@ -100,4 +102,5 @@ def _known(text: str, at: int) -> Head | None:
         level = 100 - 2 * float(groups["lower"])
     elif groups.get("below"):
         level = round(100 - 200 * float(groups["below"]), 6)
-    return Head(match.start(), match.end(), match.group(), form, level)
+    bracketed = text[at - 1 : at] in {"(", "["}
+    return Head(match.start(), match.end(), match.group(), form, level, bracketed)
