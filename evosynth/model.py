@@ -45,7 +45,7 @@ from evosynth.printed import Printed, Published
 from evosynth.refit import Estimates
 from evosynth.schema import FloatArray, Schema, Variable
 from evosynth.significance import Stars, read_p
-from evosynth.written import per_schema
+from evosynth.written import Names, per_schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,10 +55,6 @@ def _two(value: Any) -> Any:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError("expected the two ends of the interval, [lower, upper]")
     return value
-
-
-def _listed(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
 
 
 def _per_cent(value: float) -> float:
@@ -120,7 +116,7 @@ class Regression(Output):
     column: Text | None = Field(
         None, description="number or header of the model, where `table` shows several side by side"
     )
-    shows: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
+    shows: Names = Field(
         (),
         description="what the figures of a term are in turn, such as [odds_ratios, p_values], "
         "where the header of `table` does not tell",
