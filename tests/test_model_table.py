@@ -1105,3 +1105,24 @@ def test_what_figures_are_is_told_by_header_notes_or_spec(
 ) -> None:
     output = LOGIT + (f"shows: {shows}\n" if shows else "")
     assert read(tmp_path, output, table) == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        (
+            "term coef se\nAGE -0.043 0.005\nSEX 2 0.153\n",
+            [f"3 1 figures, but the header names 2; {COLUMNS}"],
+        ),
+        ("B (SE)\nAge  -0.043 (0.005)\nFemale  (0.153)\n", {"SE of SEX[2]": "0.153"}),
+        ("  coef   se\nAge  -0.043  0.005\nFemale       0.153\n", {"SE of SEX[2]": "0.153"}),
+    ],
+)
+def test_figures_keep_their_columns_where_others_are_missing(
+    tmp_path: Path, table: str, expected: dict[str, str] | list[str]
+) -> None:
+    if isinstance(expected, list):
+        assert wrong(tmp_path, LOGIT, table) == expected
+    else:
+        age = {"AGE": "-0.043", "SE of AGE": "0.005"}
+        assert read(tmp_path, LOGIT, table) == age | expected

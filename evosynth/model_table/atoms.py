@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from evosynth.model_table.header import ESTIMATES
 from evosynth.model_table.terms import REFERENCE
 from evosynth.pasted.figures import ITEM, MARKS, clean
 
@@ -104,6 +105,8 @@ def assign(forms: Sequence[str], atoms: Sequence[Atom], bracket: str) -> dict[st
             left = [form for form in left if form not in {"low", "high"}]
             put("interval", atom.texts)
         elif atom.kind in {"number", "bracket"}:
+            if atom.kind == "bracket" and left and left[0] in ESTIMATES:
+                left.pop(0)  # what stands in brackets belongs to an estimate, and is none
             if left and left[0] == "interval":
                 left[:1] = ["low", "high"]
             if left:

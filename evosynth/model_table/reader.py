@@ -282,18 +282,15 @@ class _Reader:
         if line.edge is not None:
             label = " ".join(text[: line.edge].replace("|", " ").split())
             return self._made(number, label, figures)
-        size = sum(len(slot.forms) for slot in self.layout.slots)
         usual = len(figures) - line.sure
-        best: tuple[tuple[bool, bool, int], Line] | None = None
+        best: tuple[tuple[bool, int], Line] | None = None
         for at in range(len(figures)):
             label = " ".join(text[: figures[at].start].split())
             row = self._made(number, label, figures[at:])
-            known = bool(row.found.names or row.found.reference or measures.named(label))
-            if not known:
-                continue
-            count = sum(a.kind not in {"stars", "note"} for c in row.cells for a in c.atoms)
-            order = (size == 0 or count == size, at == usual, -at)
-            if best is None or order > best[0]:
+            known = row.found.names or row.found.reference or measures.named(label)
+            # A longer label wins: in SEX 2 0.15 the 2 is a code rather than a coefficient.
+            order = (at == usual and line.sure > 0, at)
+            if known and (best is None or order > best[0]):
                 best = order, row
         if best:
             return best[1]
