@@ -24,8 +24,8 @@ class Line:
     equation: str | None
     layout: Layout
     cells: list[Cell]
-    edge: int = 0
-    """Where the label ends."""
+    edge: int | None = 0
+    """Where the label ends; ``None`` where single spaces separate, so that places tell nothing."""
     below: list[list[Cell]] = field(default_factory=list)
     """Cells of the lines below that have no label."""
 

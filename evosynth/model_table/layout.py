@@ -161,7 +161,7 @@ def learn(layout: Layout, cells: list[Cell]) -> None:
     layout.spans = spans
 
 
-def place(layout: Layout, cells: list[Cell], edge: int = 0) -> Placed:
+def place(layout: Layout, cells: list[Cell], edge: int | None = 0) -> Placed:
     """Tell which column each cell of a line belongs to; raise ``ValueError`` if unclear."""
     slots = layout.slots
     if not slots:
@@ -188,7 +188,9 @@ def place(layout: Layout, cells: list[Cell], edge: int = 0) -> Placed:
         nearest = gaps[0][1]
         unclear = len(gaps) > 1 and gaps[1][0] - gaps[0][0] < 2
         # A header that begins above the labels is not set above its columns.
-        if nearest in taken or unclear or (not layout.spans and slots[0].start < edge):
+        if edge is None or (not layout.spans and slots[0].start < edge):
+            unclear = True
+        if nearest in taken or unclear:
             raise ValueError(
                 f"{len(cells)} figures, but the header names {count}; separate the columns "
                 "with tabs or |, or write .. where there is none"

@@ -290,6 +290,7 @@ class _Reader:
             known = row.found.names or row.found.reference or measures.named(label)
             # A longer label wins: in SEX 2 0.15 the 2 is a code rather than a coefficient.
             order = (at == usual and line.sure > 0, at)
+            row.edge = row.edge if line.sure else None
             if known and (best is None or order > best[0]):
                 best = order, row
         if best:
