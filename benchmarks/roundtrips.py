@@ -20,10 +20,10 @@ EVERY: dict[str, Kind] = KINDS | MODELS
 
 
 def trip(
-    name: str, number: int, time: float, keep: Path | None
+    name: str, kind: Kind, number: int, time: float, keep: Path | None = None
 ) -> tuple[pd.DataFrame | None, float, str]:
     """Go from one truth to its spec to data; return the verification, seconds and a problem."""
-    truth = draw(name, EVERY[name], number)
+    truth = draw(name, kind, number)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}-{number}.yaml"
         file.write_text(truth.text, encoding="utf-8")
@@ -53,11 +53,11 @@ def trip(
     return found, taken, problem
 
 
-def figures(name: str, number: int) -> int:
+def figures(name: str, kind: Kind, number: int) -> int:
     """Count the figures of a truth that came to nothing; 0 if its spec cannot be loaded."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "spec.yaml"
-        file.write_text(draw(name, EVERY[name], number).text, encoding="utf-8")
+        file.write_text(draw(name, kind, number).text, encoding="utf-8")
         try:
             return sum(map(len, evosynth.load(file).figures))
         except evosynth.EvosynthError:
@@ -65,17 +65,17 @@ def figures(name: str, number: int) -> int:
 
 
 def measure(
-    name: str, truths: int, time: float, keep: Path | None
+    name: str, kind: Kind, truths: int, time: float, keep: Path | None = None
 ) -> tuple[dict[str, object], list[str]]:
     """Make round trips with truths of one kind; return a row, and what to say of misses."""
     times, done, said, problems, failed = [], [], [], [], 0
     for number in range(1, truths + 1):
-        found, taken, problem = trip(name, number, time, keep)
+        found, taken, problem = trip(name, kind, number, time, keep)
         if problem:
             problems.append(f"- truth {number}: {problem}")
         if found is None:
             failed += 1
-            done.append(pd.DataFrame({"exact": [False] * max(1, figures(name, number))}))
+            done.append(pd.DataFrame({"exact": [False] * max(1, figures(name, kind, number))}))
         else:
             times.append(taken)
             done.append(found)
@@ -120,10 +120,10 @@ def main() -> None:
     names = given.kinds.split(",") if given.kinds else list(EVERY)
     if unknown := set(names) - set(EVERY):
         options.error(f"unknown kinds: {', '.join(sorted(unknown))}")
-    trip(names[0], 0, given.time, None)  # compiles
+    trip(names[0], EVERY[names[0]], 0, given.time)  # compiles
     rows, parts = [], []
     for name in names:
-        row, said = measure(name, given.truths, given.time, given.keep)
+        row, said = measure(name, EVERY[name], given.truths, given.time, given.keep)
         rows.append(row)
         parts += said
     about = "\n".join(f"- `{name}`: {_said(EVERY[name].make.__doc__)}" for name in names)

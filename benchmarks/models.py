@@ -1,0 +1,121 @@
+"""Published models: how long the search takes, beside its goals, and how it grows with records."""
+
+from __future__ import annotations
+
+import gallery
+import roundtrips
+from report import HERE, parser, table, write
+from truths import Kind, Truth, cells
+from truths_models import MODELS, Model, binary, frequencies
+
+SIZES = [1_000, 10_000, 100_000, 1_000_000]
+NESTED = [["AGE", "SEX"], ["AREA"], ["ILL", "ETHNIC"], ["TENURE"]]
+"""What each of four models adds; the last has 14 coefficients."""
+
+
+def _survey(truth: Truth) -> None:
+    """Draw the variables of the founding example, and print two tables."""
+    for name, size in {"AREA": 4, "SEX": 2, "ILL": 2, "ETHNIC": 2, "TENURE": 7}.items():
+        truth.category(name, size)
+    truth.integer("AGE")
+    binary(truth, sum(NESTED, []))
+    for row, column in (("TENURE", "YES"), ("AREA", "SEX")):
+        shown = cells(truth.counts(row, column), str)
+        truth.outputs.append({"kind": "crosstab", "rows": row, "columns": column, "counts": shown})
+
+
+def fourteen(truth: Truth) -> None:
+    """Print a logit of 14 coefficients and standard errors with fit measures, and two tables."""
+    _survey(truth)
+    model = Model(truth, "logit", "YES", sum(NESTED, [])).coefficients().errors()
+    model.fit("log_likelihood", "pseudo_r_squared").end()
+
+
+def four(truth: Truth) -> None:
+    """Print four nested logits with standard errors and log-likelihoods, and two tables."""
+    _survey(truth)
+    for last in range(1, len(NESTED) + 1):
+        model = Model(truth, "logit", "YES", sum(NESTED[:last], [])).coefficients().errors()
+        model.fit("log_likelihood").end()
+
+
+def small(truth: Truth) -> None:
+    """Print a logit of age, sex and group with standard errors, and the sizes of the groups."""
+    truth.category("GROUP", 4)
+    truth.category("SEX", 2)
+    truth.integer("AGE")
+    names = ["GROUP", "SEX", "AGE"]
+    binary(truth, names)
+    frequencies(truth)
+    Model(truth, "logit", "YES", names).coefficients().errors().end()
+
+
+TRUTHS: dict[str, tuple[str, Kind, float]] = {
+    "14 coefficients and standard errors, fit, two tables; n = 4,000": (
+        "logit-14",
+        Kind(fourteen, 4000, 4000),
+        2,
+    ),
+    "probit": ("probit", MODELS["probit"], 1),
+    "Poisson with exposure": ("poisson", MODELS["poisson"], 1),
+    "odds ratios with intervals": ("logit-odds-ratios", MODELS["logit-odds-ratios"], 1),
+    "four nested logits, two tables; n = 4,000": ("logit-nested-4", Kind(four, 4000, 4000), 10),
+}
+"""What is drawn at random: the name of its truths, how they are made, and seconds to stay below."""
+SPECS: dict[str, tuple[str, float]] = {
+    "Bardwell, n = 60": ("sleep-apnea-fatigue", 1),
+    "linear model of income, n ≥ 10,000": ("ashe-census", 10),
+}
+"""What is in the gallery."""
+
+
+def main() -> None:
+    """Measure every case, and one model by the number of records."""
+    options = parser(__doc__)
+    options.add_argument("--seeds", type=int, default=10, help="truths of each case")
+    options.add_argument("--time", type=float, default=30, metavar="S", help="limit of each run")
+    options.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="records to grow by")
+    given = options.parse_args()
+    rows, parts = [], []
+    for about, (name, kind, goal) in TRUTHS.items():
+        roundtrips.trip(name, kind, 0, given.time)  # compiles
+        row, said = roundtrips.measure(name, kind, given.seeds, given.time)
+        rows.append(_row(about, row, goal))
+        parts += said
+    for about, (name, goal) in SPECS.items():
+        file = HERE.parent / "specs" / f"{name}.yaml"
+        row, said = gallery.measure(file, given.seeds, given.time)
+        rows.append(_row(about, row, goal))
+        parts += said
+    growth = []
+    for size in given.sizes:
+        kind = Kind(small, size, size)
+        row, said = roundtrips.measure(f"logit-{size}", kind, given.seeds, given.time)
+        growth.append({"records": f"{size:,}", **_measured(row)})
+        parts += said
+    write(
+        given,
+        "Models",
+        f"Search time of published models, {given.seeds} truths of each case (specs: seeds), "
+        f"{roundtrips.WORKERS} workers, a warm process and at most {given.time:g} s of search a "
+        "run. Random data were printed as a paper would, with statsmodels, and thrown away. "
+        "Figures are recomputed from the written `data.csv`.",
+        table(rows),
+        "## Growth with the number of records",
+        "One logit of six coefficients with standard errors, and the sizes of groups.",
+        table(growth),
+        "## Figures missed",
+        *(parts or ["None."]),
+    )
+
+
+def _row(about: str, row: dict[str, object], goal: float) -> dict[str, object]:
+    return {"case": about, **_measured(row), "goal s": f"{goal:g}"}
+
+
+def _measured(row: dict[str, object]) -> dict[str, object]:
+    return {name: row[name] for name in ("fully exact", "figures exact", "search s, median", "max")}
+
+
+if __name__ == "__main__":
+    main()
