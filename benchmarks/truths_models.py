@@ -360,14 +360,14 @@ def ols_means(truth: Truth) -> None:
 
 
 def nested(truth: Truth) -> None:
-    """Print two nested logits, or two nested linear models, with standard errors and fit."""
+    """Print two logits, or two linear models, that differ by a term, with errors and fit."""
     names = covariates(truth)
     kind, measures = [("logit", ["log_likelihood", "pseudo_r_squared"]), ("ols", ["r_squared"])][
         truth.rng.integers(2)
     ]
     outcome = FAMILIES[kind].outcome(truth, names)
     frequencies(truth)
-    for terms in (names[:1], names):
+    for terms in (names[:-1], names):
         Model(truth, kind, outcome, terms).coefficients().errors().fit(*measures).end()
 
 
