@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
-from scipy import stats
+from scipy import optimize, sparse, stats
 from scipy.special import xlogy
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
@@ -31,6 +31,7 @@ class Sample:
     weights: pd.Series | None = None
     robust: bool = False
     """Whether standard errors are HC1."""
+    quantile: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,27 @@ def least_squares(sample: Sample) -> Fit:
     }
     errors = fit.HC1_se if sample.robust else fit.bse
     return Fit(_terms(sample), fit.params.to_numpy(), errors.to_numpy(), measures, fit.df_resid)
+
+
+def quantile(sample: Sample) -> Fit:
+    """Fit a quantile regression by linear programming; it has no agreed standard errors.
+
+    Where statsmodels ends elsewhere there are several solutions, or it has not converged.
+    """
+    y, x, q = sample.y.to_numpy(dtype=float), sample.x.to_numpy(), sample.quantile
+    n, width = x.shape
+    found = optimize.linprog(
+        np.concatenate([np.zeros(width), np.full(n, q), np.full(n, 1 - q)]),
+        A_eq=sparse.hstack([sparse.csr_array(x), sparse.eye_array(n), -sparse.eye_array(n)]),
+        b_eq=y,
+        bounds=[(None, None)] * width + [(0, None)] * (2 * n),
+    ).x[:width]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = sm.QuantReg(y, x).fit(q=q, max_iter=10_000, p_tol=1e-9)
+    if np.abs(found - again.params).max() > 1e-5:
+        raise ArithmeticError("not unique")
+    return Fit(_terms(sample), found, np.full(width, math.nan), {})
 
 
 def logit(sample: Sample) -> Fit:

@@ -160,6 +160,7 @@ FAMILIES = {
     "ordered": Family(grade, fits.ordered, (_STATA, _PAPER)),
     "ols": Family(quantity, fits.least_squares, _LINEAR),
     "wls": Family(weighted, fits.least_squares, _LINEAR),
+    "quantile": Family(quantity, fits.quantile, ()),
 }
 
 
@@ -196,13 +197,17 @@ class Model:
             weights = frame["WEIGHT"]
         if robust:
             self.output["robust"] = "HC1"
+        share = 0.5
+        if kind == "quantile":
+            share = float(truth.rng.choice([0.25, 0.5, 0.75]))
+            self.output["quantile"] = str(share)
         codes = truth.codes(outcome) if categorical(truth, outcome) else []
         sizes = [(frame[outcome] == code).sum() for code in codes]
         x = self._design(frame, names, reference)
         dummies = x[[name for name in x.columns if "[" in str(name)]]
         if min([*sizes, *dummies.sum(), *(1 - dummies).sum()], default=_SMALLEST) < _SMALLEST:
             raise ValueError("a category is too small")
-        sample = fits.Sample(frame[outcome], x, codes, exposure, weights, robust)
+        sample = fits.Sample(frame[outcome], x, codes, exposure, weights, robust, share)
         self.n, self.found = len(frame), FAMILIES[kind].fit(sample)
         rng = truth.rng
         self.decimals = 4 if rng.random() < 0.5 or self.found.errors.min() < 0.002 else 3
@@ -323,6 +328,14 @@ def _single(kind: str, about: str) -> Kind:
     return Kind(make, 300)
 
 
+def quantile(truth: Truth) -> None:
+    """Print the coefficients of a regression of the median or a quartile, and frequencies."""
+    names = covariates(truth)
+    outcome = quantity(truth, names)
+    frequencies(truth)
+    Model(truth, "quantile", outcome, names).coefficients().end()
+
+
 def odds_ratios(truth: Truth) -> None:
     """Print odds ratios of a logit with confidence intervals, and frequencies, alone."""
     names = covariates(truth)
@@ -402,6 +415,7 @@ MODELS: dict[str, Kind] = {
     "ordered": _single("ordered", "an ordered logit with its cut points"),
     "ols": _single("ols", "a linear model"),
     "wls": _single("wls", "a weighted linear model"),
+    "quantile": Kind(quantile, 300),
     "ols-means": Kind(ols_means, 300),
     "logit-odds-ratios": Kind(odds_ratios, 300),
     "models-robust": Kind(robust, 300),
