@@ -53,22 +53,22 @@ def small(truth: Truth) -> None:
 
 
 TRUTHS: dict[str, tuple[str, Kind, float]] = {
-    "14 coefficients and standard errors, fit, two tables; n = 4,000": (
-        "logit-14",
+    "logit-14": (
+        "logit: 14 coefficients and standard errors, fit, two tables; n = 4,000",
         Kind(fourteen, 4000, 4000),
         2,
     ),
     "probit": ("probit", MODELS["probit"], 1),
-    "Poisson with exposure": ("poisson", MODELS["poisson"], 1),
-    "odds ratios with intervals": ("logit-odds-ratios", MODELS["logit-odds-ratios"], 1),
-    "four nested logits, two tables; n = 4,000": ("logit-nested-4", Kind(four, 4000, 4000), 10),
+    "poisson": ("Poisson with exposure", MODELS["poisson"], 1),
+    "logit-odds-ratios": ("odds ratios with intervals", MODELS["logit-odds-ratios"], 1),
+    "logit-nested-4": ("four nested logits, two tables; n = 4,000", Kind(four, 4000, 4000), 10),
 }
-"""What is drawn at random: the name of its truths, how they are made, and seconds to stay below."""
+"""What is drawn at random: what it is, how it is made, and seconds to stay below."""
 SPECS: dict[str, tuple[str, float]] = {
-    "Bardwell, n = 60": ("sleep-apnea-fatigue", 1),
-    "linear model of income, n ≥ 10,000": ("ashe-census", 10),
+    "sleep-apnea-fatigue": ("Bardwell; n = 60", 1),
+    "ashe-census": ("linear model of income, means and medians; n ≥ 10,000", 10),
 }
-"""What is in the gallery."""
+"""What is in the gallery: what it is, and seconds to stay below."""
 
 
 def main() -> None:
@@ -77,14 +77,21 @@ def main() -> None:
     options.add_argument("--seeds", type=int, default=10, help="truths of each case")
     options.add_argument("--time", type=float, default=30, metavar="S", help="limit of each run")
     options.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="records to grow by")
+    every = [*TRUTHS, *SPECS]
+    options.add_argument("--cases", metavar="A,B", help=f"only these of {', '.join(every)}")
     given = options.parse_args()
+    names = given.cases.split(",") if given.cases else every
+    if unknown := set(names) - set(every):
+        options.error(f"unknown cases: {', '.join(sorted(unknown))}")
     rows, parts = [], []
-    for about, (name, kind, goal) in TRUTHS.items():
+    for name in filter(names.__contains__, TRUTHS):
+        about, kind, goal = TRUTHS[name]
         roundtrips.trip(name, kind, 0, given.time)  # compiles
         row, said = roundtrips.measure(name, kind, given.seeds, given.time)
         rows.append(_row(about, row, goal))
         parts += said
-    for about, (name, goal) in SPECS.items():
+    for name in filter(names.__contains__, SPECS):
+        about, goal = SPECS[name]
         file = HERE.parent / "specs" / f"{name}.yaml"
         evosynth.synthesize(evosynth.load(file), 0, workers=gallery.WORKERS, time=given.time)
         row, said = gallery.measure(file, given.seeds, given.time)
