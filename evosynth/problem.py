@@ -157,6 +157,20 @@ class Problem:
         """Number of smooth figures."""
         return sum(block.size for block in self.smooth)
 
+    @property
+    def decided(self) -> NDArray[np.bool_]:
+        """Smooth figures that fixed counts decide, such as chi-square under a table of counts."""
+        fixed = {
+            grid.key
+            for table, grid in enumerate(self.grids)
+            if (self.low[self.slice(table)] == self.high[self.slice(table)]).all()
+        }
+        found = [
+            np.full(block.size, block.counted is not None and block.counted.key in fixed)
+            for block in self.smooth
+        ]
+        return np.concatenate([np.empty(0, np.bool_), *found])
+
     @cached_property
     def curved(self) -> bool:
         """Whether some figures must be expanded anew as a dataset changes."""

@@ -56,7 +56,9 @@ class Compass:
         # Figures that follow from each other, R² and F, leave directions in which nothing moves
         # but rounding is seen: unchecked, they would drown all others.
         values, vectors = np.linalg.eigh(spread)
-        return cls(expansion, vectors / np.sqrt(np.maximum(values, 0.0) + _FINEST**2), aim)
+        whiten = vectors / np.sqrt(np.maximum(values, 0.0) + _FINEST**2)
+        whiten[problem.decided] = 0.0
+        return cls(expansion, whiten, aim)
 
     def moved(self, problem: Problem, codes: Codes, counts: FloatArray) -> Compass:
         """Return the same units at another dataset, and an aim as near to it as may be."""
