@@ -6,6 +6,7 @@ are few that fit, and no smooth path leads to them. Trying values by the hundred
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,7 +22,7 @@ from evosynth.schema import Codes, FloatArray, IntArray
 
 _ROOM = 0.99
 """Distance in half-widths that counts as none."""
-_MOST_NUMBERS = 20_000_000
+_MOST_NUMBERS = 10_000_000
 """Influences that may be tabulated."""
 _PROBES = 16
 """Values by which records are compared."""
@@ -107,8 +108,12 @@ def anneal(
     heats: tuple[float, float],
     proposals: int,
     rng: np.random.Generator,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Codes:
-    """Anneal one variable of a dataset from one temperature to another; return the outcome."""
+    """Anneal one variable of a dataset from one temperature to another; return the outcome.
+
+    ``stop`` is asked now and then whether to leave it as it is.
+    """
     variable = problem.schema.variables[column]
     n_levels = variable.valid
     movable = np.flatnonzero(codes[:, column] < n_levels)
@@ -136,6 +141,8 @@ def anneal(
     most = min(_PER_RECORD * len(codes), _MOST_PROPOSALS)
     steps = np.geomspace(*heats, max(1, proposals // most) + 1)
     for hot, cold in pairwise(steps.tolist()):
+        if stop():
+            break
         ranks = _Ranks.of(problem, codes, column)
         expansion = JointExpansion(tuple(block.expand(codes, ones) for block in blocks))
         table = expansion.influence(every).reshape(len(others), n_levels, -1)

@@ -67,7 +67,9 @@ class Few(Exact):
             return super().mutate(child, rng, generation, stalled)
         column = int(rng.choice(self.space.stepped))
         heats = min(2.0 + stalled, _HOT), _COLD
-        return self.candidate(anneal(self.problem, child.payload, column, heats, _LATER, rng))
+        return self.candidate(
+            anneal(self.problem, child.payload, column, heats, _LATER, rng, self.stop)
+        )
 
     def evaluate(self, candidate: Candidate) -> tuple[float]:
         """Add the records in the wrong cell and the distances from the printed digits."""

@@ -23,7 +23,7 @@ from evosynth.schema import Codes, FloatArray, IntArray
 ROOM = 0.7
 """Part of a printed digit, from its middle, that the search aims into."""
 _FAR = 1e6
-_FINEST = 0.3
+_FINEST = 0.5
 """Spread of figures, in half-widths, below which distances are not told apart further."""
 
 Payload = NDArray[Any]
