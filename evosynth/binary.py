@@ -10,7 +10,7 @@ import numpy as np
 from evosynth.counting import levels_within
 from evosynth.design import Design
 from evosynth.likelihood import Kernel, Likelihood, Lookup
-from evosynth.model import DevianceFigures, TermFigures
+from evosynth.model_fields import DevianceFigures, TermFigures
 from evosynth.schema import Schema, Variable
 
 

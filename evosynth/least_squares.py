@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from evosynth.design import Design
+from evosynth.design import Design, column_moments
 from evosynth.errors import Fault
-from evosynth.fitted import Item, Traits
+from evosynth.estimated import outcome_values
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood, Lookup
-from evosynth.model import TermFigures, column_moments, outcome_values
+from evosynth.model_fields import TermFigures
+from evosynth.model_items import Item, Traits
 from evosynth.objective import Text
 from evosynth.printed import Printed
 from evosynth.refit import Estimates

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from evosynth.errors import Fault
-from evosynth.fitted import Item, Traits
+from evosynth.model_items import Item, Traits
 from evosynth.printed import Published
 
 Interval = tuple[float, float]

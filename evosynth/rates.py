@@ -9,8 +9,9 @@ from pydantic import Field
 
 from evosynth.design import Design
 from evosynth.errors import Fault
+from evosynth.estimated import outcome_values
 from evosynth.likelihood import Kernel, Likelihood, Lookup
-from evosynth.model import ErrorsOf, TermFigures, outcome_values
+from evosynth.model_fields import ErrorsOf, TermFigures
 from evosynth.objective import Mention
 from evosynth.printed import Printed
 from evosynth.schema import Schema, Variable

@@ -10,7 +10,7 @@ from pydantic import Field
 from evosynth.binary import Binary
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood
-from evosynth.model import ErrorsOf
+from evosynth.model_fields import ErrorsOf
 from evosynth.printed import Printed
 from evosynth.refit import Estimates, fit_glm
 from evosynth.schema import FloatArray, Schema

@@ -9,10 +9,11 @@ import numpy as np
 from pydantic import Field
 
 from evosynth.counting import levels_within
-from evosynth.design import Design
+from evosynth.design import Design, column_moments
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood, Lookup
-from evosynth.model import Ends, ErrorsOf, LikelihoodFigures, Parameter, column_moments
+from evosynth.model import Parameter
+from evosynth.model_fields import Ends, ErrorsOf, LikelihoodFigures
 from evosynth.objective import Text
 from evosynth.printed import Printed
 from evosynth.refit import Estimates, fit_discrete, repeated

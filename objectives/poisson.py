@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from scipy.special import gammaln, xlogy
 
+from evosynth.estimated import outcome_values
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood
-from evosynth.model import DevianceFigures, outcome_values
+from evosynth.model_fields import DevianceFigures
 from evosynth.rates import Rates
 from evosynth.refit import Estimates, fit_glm
 from evosynth.schema import FloatArray, Schema
