@@ -23,6 +23,21 @@ from evosynth.schema import FloatArray, Schema, Variable
 _GAUSS = -0.5 * np.log(2 * np.pi)
 
 
+def numeric_faults(outcome: Variable, levels: list[int], log: bool) -> Iterator[str]:
+    """Say why an outcome is not a quantity that a linear model can explain."""
+    if outcome.values.dtype == object:
+        yield f"the outcome {outcome.name!r} holds categories that are not numbers"
+    elif log and float(outcome.quantities[levels].min()) <= 0:
+        least = outcome.texts[int(levels[0])]
+        yield f"log() needs values above 0, but {outcome.name!r} starts at {least}"
+
+
+def numeric_outcome(outcome: Variable, log: bool) -> FloatArray:
+    """Outcome of each level, or its logarithm; 0 where it is missing."""
+    values = outcome_values(outcome)
+    return np.log(np.where(values > 0, values, 1.0)) if log else values
+
+
 class LeastSquares(TermFigures):
     """A linear model; t and F have residual degrees of freedom, k counts coefficients alone."""
 
@@ -54,11 +69,7 @@ class LeastSquares(TermFigures):
     linear: ClassVar[bool] = True
 
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
-        if outcome.values.dtype == object:
-            yield f"the outcome {outcome.name!r} holds categories that are not numbers"
-        elif self._formula.log and float(outcome.quantities[levels].min()) <= 0:
-            least = outcome.texts[int(levels[0])]
-            yield f"log() needs values above 0, but {outcome.name!r} starts at {least}"
+        yield from numeric_faults(outcome, levels, self._formula.log)
 
     def faults(self, schema: Schema) -> Iterator[Fault]:
         """Find a robust F, too."""
@@ -69,8 +80,7 @@ class LeastSquares(TermFigures):
         yield from super().faults(schema)
 
     def _values(self, schema: Schema) -> FloatArray:
-        values = outcome_values(schema[self._formula.outcome])
-        return np.log(np.where(values > 0, values, 1.0)) if self._formula.log else values
+        return numeric_outcome(schema[self._formula.outcome], self._formula.log)
 
     def _traits(self, schema: Schema) -> Traits:
         traits = super()._traits(schema)
