@@ -23,6 +23,9 @@ class Binary(TermFigures, DevianceFigures):
         if len(levels) != 2:
             yield f"the outcome {outcome.name!r} has {len(levels)} values, not two"
 
+    def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
+        return [[level] for level in levels]
+
     def _event(self, schema: Schema) -> int:
         outcome = schema[self._formula.outcome]
         levels = levels_within(outcome.name, self.condition, schema)

@@ -77,7 +77,7 @@ def lay(
     gap = values[chosen_level] - height[chosen_x]
     chosen, distance = _exchange(x, gap, half)
     corners = points[chosen]
-    plane = np.linalg.solve(x[chosen], outcome.values[corners[:, outcome.column]])
+    plane = np.linalg.solve(x[chosen], outcome(corners)).astype(np.float64)
     return Corners(corners, plane, distance)
 
 
@@ -98,7 +98,7 @@ def _exchange(x: FloatArray, gap: FloatArray, half: FloatArray) -> tuple[IntArra
             gap,
             half,
             first,
-            np.linalg.inv(x[first]),
+            np.linalg.inv(x[first]).astype(np.float64),
             np.argsort(rng.random((_STEPS, width)), axis=1)[:, :2],
             rng.integers(0, len(x), _STEPS),
             patience,
@@ -128,5 +128,3 @@ def _spread_out(x: FloatArray, rng: np.random.Generator) -> IntArray:
         along = left[at] / np.sqrt(length[at])
         left = left - np.outer(left @ along, along)
     return np.array(chosen)
-
-

@@ -46,6 +46,14 @@ class Estimated(Regression):
 
     single: ClassVar[bool] = False
     """Whether the deviance is -2 × log-likelihood."""
+    most: ClassVar[float | None] = None
+    """Largest information of a record, if there is one."""
+    averaged: ClassVar[bool] = False
+    """Whether that holds on average alone."""
+    fitted_shares: ClassVar[bool] = False
+    """Whether fitted probabilities of each category sum to its events."""
+    weightless: ClassVar[bool] = True
+    """Whether all records weigh the same."""
 
     @abstractmethod
     def _likelihood(self, schema: Schema) -> Likelihood:
@@ -123,6 +131,15 @@ class Estimated(Regression):
             density,
         )
         return Plan(smooth=(block,))
+
+    def _information(self, schema: Schema, variance: float) -> float | None:
+        """Bound the information of a record, if the residual variance is at least so much."""
+        return self.most
+
+    def _column_of(self, parameter: int, schema: Schema) -> Column | None:
+        """Column that a parameter is the coefficient of."""
+        found = self._columns(schema)
+        return found[parameter] if parameter < len(found) else None
 
     def _null(self, likelihood: Likelihood, schema: Schema) -> Likelihood:
         """Return the model without covariates."""

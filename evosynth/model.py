@@ -113,6 +113,10 @@ class Regression(Output):
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
         """Say what is wrong with the outcome, whose levels within the subpopulation are given."""
 
+    def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
+        """List sets of outcomes of which each category has some, or no estimate is finite."""
+        return []
+
     @abstractmethod
     def _lower(self, items: list[Item], schema: Schema) -> Plan:
         """Return figures other than n in the terms of the search."""

@@ -32,6 +32,8 @@ class Plane(Smooth):
     otherwise is not told.
     """
 
+    curved = True
+    """What a corner bears grows with the records that it holds."""
     design: Design
     classes: Classes
     y: Lookup
@@ -59,16 +61,16 @@ class Plane(Smooth):
     @cached_property
     def _hold(self) -> FloatArray:
         """What a unit of each sum loads on each corner that holds one record."""
-        return np.linalg.inv(self.design.rows(self.corners.codes)) / self.half_width
+        return np.asarray(np.linalg.inv(self.design.rows(self.corners.codes)) / self.half_width)
 
     def _above(self, codes: Codes, x: FloatArray) -> FloatArray:
         """How far records lie above the plane."""
         gap = self.y(codes) - x @ self.corners.coefficients
         size = _SAME * (1.0 + np.abs(self.y.values).max())
-        return np.where(np.abs(gap) < size, 0.0, gap)
+        return np.asarray(np.where(np.abs(gap) < size, 0.0, gap))
 
     def _inside(self, codes: Codes) -> FloatArray:
-        return (self.classes.grid.cells(codes) == 0).astype(np.float64)
+        return np.asarray(self.classes.grid.cells(codes) == 0, dtype=np.float64)
 
     def log_density(self, codes: Codes) -> FloatArray:
         """Asymmetric Laplace distribution, of which quantile regression is the likelihood."""

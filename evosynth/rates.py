@@ -54,6 +54,9 @@ class Rates(TermFigures):
         if not len(values) or (values < 0).any() or (values != np.rint(values)).any():
             yield f"the outcome {outcome.name!r} must hold counts: 0, 1, 2 …"
 
+    def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
+        return [[level for level in levels if outcome.quantities[level] > 0]]
+
     def _link(self, mean: float) -> float:
         return float(np.log(max(mean, 0.01)))
 

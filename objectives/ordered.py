@@ -41,6 +41,7 @@ class Ordered(TermFigures, LikelihoodFigures):
     standard_errors_of: ErrorsOf = "coefficients"
 
     intercept: ClassVar[bool] = False
+    most: ClassVar[float | None] = 0.5
 
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
         if not 3 <= len(levels) <= _MOST_OUTCOMES:
@@ -59,6 +60,9 @@ class Ordered(TermFigures, LikelihoodFigures):
             Parameter(f"{a}|{b}", key="cut_points") for a, b in zip(texts, texts[1:], strict=False)
         )
         return (*super()._parameters(schema), *cuts)
+
+    def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
+        return [levels[1:], levels[:-1]]
 
     def _sizes(self, schema: Schema) -> tuple[int, int]:
         return len(self._parameters(schema)), len(self._outcomes(schema)) - 1

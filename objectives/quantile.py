@@ -49,7 +49,7 @@ class Quantile(Regression):
         yield from numeric_faults(outcome, levels, self._formula.log)
 
     def _points(self, schema: Schema) -> Codes:
-        """Records with likely covariates, all if they are few."""
+        """List records by covariates: all, or likely ones if there are many."""
         rng = np.random.default_rng(0)
         names = self._formula.variables[1:]
         choices = [np.array(levels_within(name, self.condition, schema)) for name in names]
