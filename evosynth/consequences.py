@@ -23,6 +23,9 @@ from evosynth.sums import Sums
 _LARGEST = 100_000
 """Cells of a table from which a figure is computed."""
 
+_CONVERGED = 1e-7
+"""Part of a figure that two ways to estimate it may differ by."""
+
 Region: TypeAlias = frozenset[tuple[int, bytes]]
 """Records by the levels, of each variable that matters, that they have."""
 
@@ -103,6 +106,8 @@ def _by_counts(
         if np.isfinite(value) and not figure.printed.prints(value):
             given = figure.printed.show(value)
             gap = max(figure.printed.interval[0] - value, value - figure.printed.interval[1])
+            if gap < _CONVERGED * abs(value):
+                continue
             message = (
                 f"{figure.label} is {figure.printed}, but the counts of {_named(sources)} give "
                 f"{given} (off by {gap:.2g})"
