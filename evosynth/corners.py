@@ -22,6 +22,8 @@ _FLATTEST = 0.02
 _MOST_LINES = 400
 _MOST_STEPS = 4
 """Values of the outcome on each side of the nearest that corners may have."""
+_MOST_POINTS = 5_000
+_SINGULAR = 1e-16
 _FREE = 1e12
 """Half-width of a coefficient that is not published."""
 
@@ -51,7 +53,7 @@ def lay(
     Parameters
     ----------
     points
-        Coded records with covariates to choose from.
+        Coded records with covariates to choose from; they must determine all coefficients.
     design, outcome, levels
         Covariates and outcome by level, and the levels that the outcome may have.
     target, half
@@ -89,42 +91,47 @@ def _exchange(x: FloatArray, gap: FloatArray, half: FloatArray) -> tuple[IntArra
     if width == 1:
         distance = np.abs(gap / x[:, 0]) / half[0]
         return np.array([distance.argmin()]), float(distance.min())
-    best, least = _spread_out(x, rng), np.inf
+    best, least = np.arange(width), np.inf
     patience = _PATIENCE * width * (width - 1) // 2
     for start in range(_STARTS):
         first = _spread_out(x, rng)
+        pool = np.append(first, rng.choice(len(x), min(len(x), _MOST_POINTS), replace=False))
         found, distance = settle_plane(
-            x,
-            gap,
+            x[pool],
+            gap[pool],
             half,
-            first,
+            np.arange(width),
             np.linalg.inv(x[first]).astype(np.float64),
             np.argsort(rng.random((_STEPS, width)), axis=1)[:, :2],
-            rng.integers(0, len(x), _STEPS),
+            rng.integers(0, len(pool), _STEPS),
             patience,
             _NEAR,
             _FLATTEST / 2**start,
             _MOST_LINES,
         )
         if distance < least:
-            best, least = found, float(distance)
+            best, least = pool[found], float(distance)
         if least < _NEAR:
             break
     return best, least
 
 
 def _spread_out(x: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Choose independent points far apart, from a random few."""
-    few = rng.choice(len(x), min(len(x), 40 * x.shape[1]), replace=False)
-    left = x[few] / np.maximum(np.abs(x).max(axis=0), 1e-300)
-    chosen = []
-    for _ in range(x.shape[1]):
-        length = (left**2).sum(axis=1)
-        at = int(length.argmax())
-        chosen.append(few[at])
-        if length[at] < 1e-18:
-            rest = np.setdiff1d(np.arange(len(x)), chosen)
-            return np.concatenate([chosen, rest[: x.shape[1] - len(chosen)]]).astype(np.int64)
-        along = left[at] / np.sqrt(length[at])
-        left = left - np.outer(left @ along, along)
-    return np.array(chosen)
+    """Choose independent points far apart, from a random few if those will do."""
+    width = x.shape[1]
+    scaled = x / np.maximum(np.abs(x).max(axis=0), 1e-300)
+    few = rng.choice(len(x), min(len(x), 40 * width), replace=False)
+    for among in (few, np.arange(len(x))):
+        left = scaled[among]
+        chosen = []
+        for _ in range(width):
+            length = (left**2).sum(axis=1)
+            at = int(length.argmax())
+            if length[at] < _SINGULAR:
+                break
+            chosen.append(among[at])
+            along = left[at] / np.sqrt(length[at])
+            left = left - np.outer(left @ along, along)
+        if len(chosen) == width:
+            return np.array(chosen)
+    raise np.linalg.LinAlgError("no plane is determined by these points")

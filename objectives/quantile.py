@@ -12,6 +12,7 @@ from evosynth.classes import OUTSIDE, classify
 from evosynth.corners import lay
 from evosynth.counting import levels_within
 from evosynth.design import Design, column_moments
+from evosynth.errors import Fault
 from evosynth.least_squares import numeric_faults, numeric_outcome
 from evosynth.likelihood import Lookup
 from evosynth.model import Regression
@@ -47,6 +48,17 @@ class Quantile(Regression):
 
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
         yield from numeric_faults(outcome, levels, self._formula.log)
+
+    def faults(self, schema: Schema) -> Iterator[Fault]:
+        """Find terms that follow from each other, too: no plane would have their coefficients."""
+        found = list(super().faults(schema))
+        yield from found
+        if not found:
+            x = Design.of(self._columns(schema), schema).rows(self._points(schema))
+            x = x / np.maximum(np.abs(x).max(axis=0), 1e-300)
+            if np.linalg.matrix_rank(x) < x.shape[1]:
+                message = "some terms follow from the others in the records that are counted"
+                yield Fault(("formula",), message)
 
     def _points(self, schema: Schema) -> Codes:
         """List records by covariates: all, or likely ones if there are many."""

@@ -142,6 +142,7 @@ VARIABLES = "Y: {integer: [0, 9]}\nX: {integer: [0, 9]}\nZ: {categories: {a: A, 
         "formula: Z ~ X\ncoefficients: {X: 1.0}": "holds categories that are not numbers",
         "formula: Y ~ X": "no figure is given; there are coefficients, observations",
         "formula: Y ~ X\ncoefficients: {Z: 1.0}": "the formula has no such term",
+        "formula: Y ~ Z\nwhere: Z == a\nobservations: 9": "some terms follow from the others",
     }.items(),
 )
 def test_faults(tmp_path, text, fault):
