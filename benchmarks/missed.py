@@ -44,7 +44,7 @@ def listing(found: Sequence[pd.DataFrame]) -> list[dict[str, object]]:
         first = part.iloc[0]
         rows.append(
             {
-                "figure": f"outputs[{output}] {first['kind']}: {figure}",
+                "figure": _cell(f"outputs[{output}] {first['kind']}: {figure}"),
                 "published": _cell(first["published"]),
                 "missed in": f"{len(part)} of {len(found)}",
                 "half-units off, median": f"{part['size'].median():.3g}",

@@ -9,19 +9,21 @@ from pathlib import Path
 import pandas as pd
 from missed import fractions, listing, seconds, written
 from report import parser, table, write
-from truths import KINDS, draw
+from truths import KINDS, Kind, draw
+from truths_models import MODELS
 
 import evosynth
 from evosynth.proof import verify
 
 WORKERS = 2
+EVERY: dict[str, Kind] = KINDS | MODELS
 
 
 def trip(
-    name: str, number: int, time: float, keep: Path | None
+    name: str, kind: Kind, number: int, time: float, keep: Path | None = None
 ) -> tuple[pd.DataFrame | None, float, str]:
     """Go from one truth to its spec to data; return the verification, seconds and a problem."""
-    truth = draw(name, number)
+    truth = draw(name, kind, number)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}-{number}.yaml"
         file.write_text(truth.text, encoding="utf-8")
@@ -51,11 +53,11 @@ def trip(
     return found, taken, problem
 
 
-def figures(name: str, number: int) -> int:
+def figures(name: str, kind: Kind, number: int) -> int:
     """Count the figures of a truth that came to nothing; 0 if its spec cannot be loaded."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "spec.yaml"
-        file.write_text(draw(name, number).text, encoding="utf-8")
+        file.write_text(draw(name, kind, number).text, encoding="utf-8")
         try:
             return sum(map(len, evosynth.load(file).figures))
         except evosynth.EvosynthError:
@@ -63,17 +65,17 @@ def figures(name: str, number: int) -> int:
 
 
 def measure(
-    name: str, truths: int, time: float, keep: Path | None
+    name: str, kind: Kind, truths: int, time: float, keep: Path | None = None
 ) -> tuple[dict[str, object], list[str]]:
     """Make round trips with truths of one kind; return a row, and what to say of misses."""
     times, done, said, problems, failed = [], [], [], [], 0
     for number in range(1, truths + 1):
-        found, taken, problem = trip(name, number, time, keep)
+        found, taken, problem = trip(name, kind, number, time, keep)
         if problem:
             problems.append(f"- truth {number}: {problem}")
         if found is None:
             failed += 1
-            done.append(pd.DataFrame({"exact": [False] * max(1, figures(name, number))}))
+            done.append(pd.DataFrame({"exact": [False] * max(1, figures(name, kind, number))}))
         else:
             times.append(taken)
             done.append(found)
@@ -112,19 +114,19 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--truths", type=int, default=20, help="of each kind")
     options.add_argument("--time", type=float, default=30, metavar="S", help="limit of each run")
-    options.add_argument("--kinds", metavar="A,B", help=f"only these of {', '.join(KINDS)}")
+    options.add_argument("--kinds", metavar="A,B", help=f"only these of {', '.join(EVERY)}")
     options.add_argument("--keep", type=Path, metavar="DIR", help="keep specs that were missed")
     given = options.parse_args()
-    names = given.kinds.split(",") if given.kinds else list(KINDS)
-    if unknown := set(names) - set(KINDS):
+    names = given.kinds.split(",") if given.kinds else list(EVERY)
+    if unknown := set(names) - set(EVERY):
         options.error(f"unknown kinds: {', '.join(sorted(unknown))}")
-    trip(names[0], 0, given.time, None)  # compiles
+    trip(names[0], EVERY[names[0]], 0, given.time)  # compiles
     rows, parts = [], []
     for name in names:
-        row, said = measure(name, given.truths, given.time, given.keep)
+        row, said = measure(name, EVERY[name], given.truths, given.time, given.keep)
         rows.append(row)
         parts += said
-    about = "\n".join(f"- `{name}`: {_said(KINDS[name].make.__doc__)}" for name in names)
+    about = "\n".join(f"- `{name}`: {_said(EVERY[name].make.__doc__)}" for name in names)
     write(
         given,
         "Round trips",

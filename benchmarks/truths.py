@@ -140,8 +140,9 @@ def p_text(value: float) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _table(cells: pd.DataFrame, show: Callable[[Any], str]) -> dict[str, list[str]]:
-    return {str(row): [show(v) for v in cells.loc[row]] for row in cells.index}
+def cells(found: pd.DataFrame, show: Callable[[Any], str]) -> dict[str, list[str]]:
+    """Print the cells of a table row by row."""
+    return {str(row): [show(v) for v in found.loc[row]] for row in found.index}
 
 
 def _percentages(counts: pd.DataFrame, axis: Literal[0, 1]) -> pd.DataFrame:
@@ -157,7 +158,7 @@ def _row_percentages(truth: Truth, row: str, column: str) -> None:
             "kind": "crosstab",
             "rows": row,
             "columns": column,
-            "row_percentages": _table(shares, lambda v: text(v, 1)),
+            "row_percentages": cells(shares, lambda v: text(v, 1)),
         }
     )
 
@@ -168,7 +169,7 @@ def _with_totals(counts: pd.DataFrame) -> pd.DataFrame:
     return counts
 
 
-def _summary(truth: Truth, of: list[str], by: str | None, shown: dict[str, int]) -> None:
+def summary(truth: Truth, of: list[str], by: str | None, shown: dict[str, int]) -> None:
     """Print statistics, each to so many decimals, overall and by group."""
     groups: dict[str, pd.DataFrame] = {"total": truth.frame}
     if by is not None:
@@ -286,8 +287,8 @@ def column_percentages(truth: Truth) -> None:
             "kind": "crosstab",
             "rows": "A",
             "columns": "B",
-            "counts": _table(shown, str),
-            "column_percentages": _table(percent, str),
+            "counts": cells(shown, str),
+            "column_percentages": cells(percent, str),
             "suppressed": ["1", "9"],
         }
     )
@@ -313,7 +314,7 @@ def _rounded(truth: Truth, base: int, random: bool) -> None:
                 "rows": row,
                 "columns": column,
                 "rounded": rounding,
-                "counts": _table(_with_totals(truth.counts(row, column)), nearest),
+                "counts": cells(_with_totals(truth.counts(row, column)), nearest),
             }
         )
 
@@ -333,7 +334,7 @@ def summary_by_group(truth: Truth) -> None:
     truth.category("G", truth.size())
     truth.integer("X")
     truth.number("Y")
-    _summary(truth, ["X", "Y"], "G", {"n": 0, "mean": 2, "sd": 2, "median": 1})
+    summary(truth, ["X", "Y"], "G", {"n": 0, "mean": 2, "sd": 2, "median": 1})
 
 
 def summary_shape(truth: Truth) -> None:
@@ -342,7 +343,7 @@ def summary_shape(truth: Truth) -> None:
     truth.number("Y")
     shown = {"mean": 2, "standard_error": 3, "min": 1, "p10": 1, "p25": 1, "p75": 1, "p90": 1}
     shown |= {"max": 1, "iqr": 1, "skewness": 2, "kurtosis": 2}
-    _summary(truth, ["X", "Y"], None, shown)
+    summary(truth, ["X", "Y"], None, shown)
 
 
 def pearson(truth: Truth) -> None:
@@ -384,7 +385,7 @@ def t_test(truth: Truth) -> None:
     """Print a t test, pooled or Welch's, and n, mean and sd of its groups."""
     truth.category("G", 2)
     truth.quantity("Y")
-    _summary(truth, ["Y"], "G", {"n": 0, "mean": 2, "sd": 2})
+    summary(truth, ["Y"], "G", {"n": 0, "mean": 2, "sd": 2})
     pooled = bool(truth.rng.random() < 0.5)
     one, two = (truth.frame.loc[truth.frame["G"] == g, "Y"] for g in (1, 2))
     test = stats.ttest_ind(one, two, equal_var=pooled)
@@ -406,7 +407,7 @@ def anova(truth: Truth) -> None:
     """Print an analysis of variance, and n, mean and sd of its groups."""
     truth.category("G", truth.size(3))
     truth.quantity("Y")
-    _summary(truth, ["Y"], "G", {"n": 0, "mean": 2, "sd": 2})
+    summary(truth, ["Y"], "G", {"n": 0, "mean": 2, "sd": 2})
     groups = [part["Y"] for _, part in truth.frame.groupby("G")]
     test = stats.f_oneway(*groups)
     within = sum(((g - g.mean()) ** 2).sum() for g in groups)
@@ -458,11 +459,11 @@ def joint(truth: Truth) -> None:
             "kind": "crosstab",
             "rows": "REGION",
             "columns": "SEX",
-            "counts": _table(truth.counts("REGION", "SEX"), str),
+            "counts": cells(truth.counts("REGION", "SEX"), str),
         }
     )
     _row_percentages(truth, "CLASS", "SMOKES")
-    _summary(truth, ["AGE", "SCORE"], "SEX", {"n": 0, "mean": 2, "sd": 2})
+    summary(truth, ["AGE", "SCORE"], "SEX", {"n": 0, "mean": 2, "sd": 2})
     _correlation(truth, ["AGE", "SCORE", "INCOME"], "pearson", 2, True)
     design = {"Intercept": np.ones(truth.records), "AGE": truth.frame["AGE"]}
     design["SEX[2]"] = (truth.frame["SEX"] == 2).astype(float)
@@ -507,13 +508,12 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def draw(name: str, number: int) -> Truth:
-    """Make a truth of a kind; the same number gives the same truth.
+def draw(name: str, kind: Kind, number: int) -> Truth:
+    """Make a truth of a kind; the same name and number give the same truth.
 
     One that no paper would print, with an empty group or an empty cell of a two-by-two table, is
     drawn anew.
     """
-    kind = KINDS[name]
     rng = np.random.default_rng((zlib.crc32(name.encode()), number))
     while True:
         records = round(math.exp(rng.uniform(math.log(kind.least), math.log(kind.most))))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from evosynth.kernels.cells import count_cells
 from evosynth.kernels.column import anneal_column
+from evosynth.objective import Smooth
 from evosynth.problem import JointExpansion, Problem
 from evosynth.ranks import GroupQuantile, order_statistics
 from evosynth.schema import Codes, FloatArray, IntArray
@@ -22,8 +23,10 @@ _ROOM = 0.99
 """Distance in half-widths that counts as none."""
 _MOST_NUMBERS = 20_000_000
 """Influences that may be tabulated."""
-_PROPOSALS = 40_000
-"""Between one expansion of the figures and the next."""
+_PROBES = 16
+"""Values by which records are compared."""
+_PER_RECORD, _MOST_PROPOSALS = 400, 40_000
+"""Proposals for each record between one expansion of the figures and the next, and at most."""
 _WRONG = 60.0
 """What a record in a wrong cell costs, in roots of half-widths."""
 
@@ -68,36 +71,74 @@ class _Ranks:
         )
 
 
-def anneal(
-    problem: Problem, codes: Codes, column: int, heats: FloatArray, rng: np.random.Generator
-) -> Codes:
-    """Anneal one variable of a dataset from each temperature to the next; return the outcome."""
-    variable = problem.schema.variables[column]
-    movable = np.flatnonzero(codes[:, column] < variable.valid)
+def _kinds(
+    problem: Problem, codes: Codes, column: int, blocks: list[Smooth]
+) -> tuple[Codes, IntArray, list[Smooth]]:
+    """Tell records apart by how the variable counts in them.
+
+    Returns a record of each kind, the kind of each record, and the blocks that it moves.
+    """
     others, kind = np.unique(np.delete(codes, column, axis=1), axis=0, return_inverse=True)
+    others = np.insert(others, column, 0, axis=1)
+    probes = np.unique(
+        np.linspace(0, problem.schema.variables[column].valid - 1, _PROBES, dtype=int)
+    )
+    every = np.repeat(others, len(probes), axis=0)
+    every[:, column] = np.tile(probes, len(others))
+    found = [problem.cells(every).reshape(len(others), -1).astype(np.float64)]
+    moved = []
+    for block in blocks:
+        influence = block.expand(codes, np.ones(len(codes))).influence(every)
+        table = influence.reshape(len(others), len(probes), -1)
+        change = (table - table[:, :1]).reshape(len(others), -1)
+        if change.any():
+            moved.append(block)
+            found.append(change.round(6))
+    signs = np.hstack(found)
+    mark = signs @ np.random.default_rng(0).random(signs.shape[1])
+    _, first, alike = np.unique(mark, return_index=True, return_inverse=True)
+    return others[first], alike.ravel()[kind.ravel()], moved
+
+
+def anneal(
+    problem: Problem,
+    codes: Codes,
+    column: int,
+    heats: tuple[float, float],
+    proposals: int,
+    rng: np.random.Generator,
+) -> Codes:
+    """Anneal one variable of a dataset from one temperature to another; return the outcome."""
+    variable = problem.schema.variables[column]
     n_levels = variable.valid
-    if not len(movable) or len(others) * n_levels * problem.size > _MOST_NUMBERS:
+    movable = np.flatnonzero(codes[:, column] < n_levels)
+    others, kind, blocks = _kinds(
+        problem,
+        codes,
+        column,
+        [
+            block
+            for block in problem.smooth
+            if not (isinstance(block, GroupQuantile) and block.column == column)
+        ],
+    )
+    size = len(others) * n_levels * sum(block.size for block in blocks)
+    if not len(movable) or size > _MOST_NUMBERS:
         return codes
-    every = np.repeat(np.insert(others, column, 0, axis=1), n_levels, axis=0)
+    every = np.repeat(others, n_levels, axis=0)
     every[:, column] = np.tile(np.arange(n_levels), len(others))
     cells = problem.cells(every).reshape(len(others), n_levels, -1)
-    blocks = [
-        block
-        for block in problem.smooth
-        if not (isinstance(block, GroupQuantile) and block.column == column)
-    ]
+    order = movable[np.argsort(kind[movable], kind="stable")]
+    mates = np.column_stack(
+        [np.searchsorted(kind[order], kind[order]), np.bincount(kind[order])[kind[order]]]
+    )
     ones = np.ones(len(codes))
-    for hot, cold in pairwise(heats.tolist()):
+    most = min(_PER_RECORD * len(codes), _MOST_PROPOSALS)
+    steps = np.geomspace(*heats, max(1, proposals // most) + 1)
+    for hot, cold in pairwise(steps.tolist()):
         ranks = _Ranks.of(problem, codes, column)
-        parts = [block.expand(codes, ones) for block in blocks]
-        tables = [part.influence(every).reshape(len(others), n_levels, -1) for part in parts]
-        # What the variable does not move at first it does not move later.
-        kept = [i for i, table in enumerate(tables) if (table != table[:, :1]).any()]
-        blocks = [blocks[i] for i in kept]
-        table = np.concatenate(
-            [np.empty((len(others), n_levels, 0)), *(tables[i] for i in kept)], axis=2
-        )
-        residual = JointExpansion(tuple(parts[i] for i in kept)).residual(codes, ones)
+        expansion = JointExpansion(tuple(block.expand(codes, ones) for block in blocks))
+        table = expansion.influence(every).reshape(len(others), n_levels, -1)
         moving = (table != table[:, :1]).any(axis=1)
         touched = np.full((len(others), moving.sum(axis=1).max(initial=0)), -1)
         for row, figures in enumerate(moving):
@@ -106,22 +147,14 @@ def anneal(
         sizes = ranks.member.sum(axis=1)
         for group, inside in enumerate(ranks.member):
             ordered[group, : sizes[group]] = np.sort(codes[inside, column])
-        change = (table - table[:, :1]).reshape(len(others), -1)
-        mark = change @ np.random.default_rng(0).random(change.shape[1])  # tells rows apart
-        alike = np.unique(mark.round(6), return_inverse=True)[1].ravel()[kind.ravel()]
-        order = movable[np.argsort(alike[movable], kind="stable")]
-        first, count = (
-            np.searchsorted(alike[order], alike[order]),
-            np.bincount(alike[order])[alike[order]],
-        )
         levels, _ = anneal_column(
             codes[:, column].astype(np.int64),
             order,
-            np.column_stack([first, count]),
-            kind.ravel(),
+            mates,
+            kind,
             touched,
             table,
-            residual,
+            expansion.residual(codes, ones),
             cells,
             count_cells(problem.cells(codes), ones.astype(np.int64), len(problem.low)),
             problem.low,
@@ -137,8 +170,8 @@ def anneal(
             variable.quantities[:n_levels],
             _WRONG,
             _ROOM,
-            np.geomspace(hot, cold, _PROPOSALS),
-            rng.random((_PROPOSALS, 7)),
+            np.geomspace(hot, cold, most),
+            rng.random((most, 7)),
         )
         codes = codes.copy()
         codes[:, column] = levels

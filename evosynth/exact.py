@@ -39,6 +39,10 @@ _BURST = 4096
 """Micro-mutations proposed at a time."""
 _BURSTS = 16
 _CURVED_BURSTS = 6
+_REPAIR, _REPAIRS = 512, 400
+"""Moves proposed at a time, and times, to set tables right."""
+_REPAIR_HEAT = 0.2
+"""Temperature, in records, of every other burst that sets tables right."""
 _WORTHWHILE = 0.02
 """Share of accepted micro-mutations that makes another burst worthwhile."""
 _HEAT = 0.02
@@ -111,8 +115,9 @@ class Exact:
     def draw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate from the start distribution, or place its records table by table."""
         if not self.dense:
-            drawn = self.candidate(self.source.draw(rng))
-            return self.mutate(drawn, rng, 0, 0) if self.problem.curved else drawn
+            if not self.problem.curved:
+                return self.candidate(self.source.draw(rng))
+            return self.mutate(self.candidate(self.repaired(self.source.draw(rng), rng)), rng, 0, 0)
         problem = self.problem
         slices = [problem.slice(int(table)) for table in problem.binding]
         return self.candidate(
@@ -126,6 +131,41 @@ class Exact:
                 stop=self.stop,
             ).astype(problem.schema.dtype)
         )
+
+    def repaired(self, payload: Payload, rng: np.random.Generator) -> Payload:
+        """Move records out of crowded cells of tables, whatever becomes of other figures."""
+        problem = self.problem
+        for turn in range(_REPAIRS):
+            codes, counts = self.space.rows(payload)
+            cells = problem.cells(codes)
+            held = count_cells(cells, counts, len(problem.low))
+            crowded = np.flatnonzero(held > problem.high)
+            if violation(held, problem.low, problem.high) == 0:
+                break
+            among, column = None, None
+            if len(crowded):
+                cell = int(rng.choice(crowded))
+                table = problem.table(cell)
+                among = np.flatnonzero(cells[:, table] == cell)
+                column = int(rng.choice(problem.grids[table].columns))
+            moves = self.space.propose(payload, _REPAIR, rng, column=column, among=among)
+            made = accept_moves(
+                self.space.stock(payload).copy(),
+                moves.slot_from,
+                moves.slot_to,
+                moves.row_from,
+                moves.row_to,
+                moves.cells,
+                held,
+                problem.low,
+                problem.high,
+                np.zeros((len(moves.codes), 0)),
+                np.zeros(0),
+                _REPAIR_HEAT * (turn % 2) * rng.exponential(size=len(moves)),
+                1.0,
+            )
+            payload = self.space.apply(payload, moves, made.astype(np.int64))
+        return payload
 
     def candidate(self, payload: Payload) -> Candidate:
         """Sum up a dataset."""

@@ -8,7 +8,6 @@ from evosynth.column import anneal
 from evosynth.evolve import Candidate
 from evosynth.exact import Exact
 from evosynth.kernels.cells import violation
-from evosynth.kernels.moves import accept_moves
 from evosynth.polish import PRINTS, outside, polish
 from evosynth.problem import Problem
 from evosynth.ranks import FEW_RECORDS, GroupQuantile
@@ -18,14 +17,10 @@ _POPULATION = 4
 _VERY_FEW = 100
 _WRONG = 60.0
 """What a record in a wrong cell costs, in roots of half-widths."""
-_REPAIRS = 60
-_REPAIR_HEAT = 0.2
-"""Temperature, in records, of every other burst that sets tables right."""
-_BURST = 4096
-_BEGIN = np.geomspace(20.0, 1.0, 11)
-_COLD = 0.5
+_HOT, _WARM, _COLD = 20.0, 1.0, 0.5
 """Temperatures, in roots of half-widths."""
-_STEPS = 6
+_FIRST, _LATER = 400_000, 200_000
+"""Proposals for each variable of a new candidate, and of a child."""
 _WHOLE = 0.25
 """Share of the mutations that are of all variables at once."""
 _ROUNDS = 2
@@ -49,36 +44,10 @@ class Few(Exact):
 
     def draw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate, set its tables right, and anneal one variable after the other."""
-        payload = self._repaired(self.source.draw(rng), rng)
+        payload = self.repaired(self.source.draw(rng), rng)
         for column in rng.permutation(self.space.stepped):
-            payload = anneal(self.problem, payload, int(column), _BEGIN, rng)
+            payload = anneal(self.problem, payload, int(column), (_HOT, _WARM), _FIRST, rng)
         return self.candidate(payload)
-
-    def _repaired(self, payload: Payload, rng: np.random.Generator) -> Payload:
-        """Make moves that bring tables into order, whatever becomes of other figures."""
-        problem = self.problem
-        cells = self.candidate(payload).cells
-        for turn in range(_REPAIRS):
-            if violation(cells, problem.low, problem.high) == 0:
-                break
-            moves = self.space.propose(payload, _BURST, rng)
-            made = accept_moves(
-                self.space.stock(payload).copy(),
-                moves.slot_from,
-                moves.slot_to,
-                moves.row_from,
-                moves.row_to,
-                moves.cells,
-                cells,
-                problem.low,
-                problem.high,
-                np.zeros((len(moves.codes), 0)),
-                np.zeros(0),
-                _REPAIR_HEAT * (turn % 2) * rng.exponential(size=len(moves)),
-                1.0,
-            )
-            payload = self.space.apply(payload, moves, made.astype(np.int64))
-        return payload
 
     def candidate(self, payload: Payload) -> Candidate:
         """Count the cells and estimate the figures anew."""
@@ -97,9 +66,8 @@ class Few(Exact):
         if len(self.space.stepped) == 0 or rng.random() < _WHOLE:
             return super().mutate(child, rng, generation, stalled)
         column = int(rng.choice(self.space.stepped))
-        hot = min(2.0 + stalled, _BEGIN[0])
-        heats = np.geomspace(hot, _COLD, _STEPS)
-        return self.candidate(anneal(self.problem, child.payload, column, heats, rng))
+        heats = min(2.0 + stalled, _HOT), _COLD
+        return self.candidate(anneal(self.problem, child.payload, column, heats, _LATER, rng))
 
     def evaluate(self, candidate: Candidate) -> tuple[float]:
         """Add the records in the wrong cell and the distances from the printed digits."""

@@ -26,11 +26,12 @@ from evosynth.design import (
 from evosynth.errors import Fault, Path, suggest
 from evosynth.formula import Formula, parse
 from evosynth.model_items import Item
+from evosynth.model_table import fill
 from evosynth.objective import CellTable, Figure, Mention, Output, Plan, Text
 from evosynth.printed import Printed, Published
 from evosynth.refit import Estimates
 from evosynth.schema import FloatArray, Schema, Variable
-from evosynth.written import per_schema
+from evosynth.written import Names, per_schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +76,17 @@ class Regression(Output):
         default_factory=dict, description="variable: reference value, where it is not the first"
     )
     observations: Printed | None = Field(None, description="records that the model rests on")
+    table: str | None = Field(
+        None, description="the table as text, as copied from print; terms by code or label"
+    )
+    column: Text | None = Field(
+        None, description="number or header of the model, where `table` shows several side by side"
+    )
+    shows: Names = Field(
+        (),
+        description="what the figures of a term are in turn, such as [odds_ratios, p_values], "
+        "where the header of `table` does not tell",
+    )
 
     measures: ClassVar[tuple[str, ...]] = ()
     """Keys of figures of the whole model."""
@@ -144,6 +156,13 @@ class Regression(Output):
         if count_columns(self._formula, schema) > MAX_COLUMNS:
             impossible.append(f"the model would have more than {MAX_COLUMNS:,} coefficients")
         wrong += [Fault(("formula",), message) for message in impossible]
+        if not wrong and self.table is not None:
+            filled, wrong, places = self._filled(schema)
+            yield from wrong
+            if not wrong:
+                for fault in filled.faults(schema):
+                    yield replace(fault, path=places.get(fault.path, fault.path))
+            return
         if not wrong:
             items, wrong = self._read(schema)
             if not items and not wrong:
@@ -292,12 +311,21 @@ class Regression(Output):
             message = f"{self.observations} is not the number of records, which is {records}"
             yield Fault(("observations",), message, clash=True)
 
+    @per_schema
+    def _filled(self, schema: Schema) -> tuple[Regression, list[Fault], dict[Path, Path]]:
+        """Read the pasted table into the other keys; where each of its figures stands."""
+        return fill(self, self._parameters(schema), self._columns(schema), schema)
+
     def figures(self, schema: Schema) -> tuple[Figure, ...]:
         """N, then the figures of each kind term by term, then those of the whole model."""
+        if self.table is not None:
+            return self._filled(schema)[0].figures(schema)
         return tuple(Figure(item.label, item.published) for item in self._read(schema)[0])
 
     def lower(self, schema: Schema) -> Plan:
         """One block of smooth figures; n is a count."""
+        if self.table is not None:
+            return self._filled(schema)[0].lower(schema)
         items = [item for item in self._read(schema)[0] if item.form != "observations"]
         plan = self._lower(items, schema) if items else Plan()
         if self.observations is None:
@@ -318,6 +346,8 @@ class Regression(Output):
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Refit with statsmodels."""
+        if self.table is not None:
+            return self._filled(schema)[0].recompute(frame, counts, schema)
         from evosynth.refit import design_matrix, estimable
 
         items = self._read(schema)[0]

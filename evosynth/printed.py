@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema, core_schema
 from evosynth.errors import shown
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?", re.ASCII)
-_LONGEST = 40
+LONGEST = 40
 _HALFWAY = 1e-12
 _FINER = 10
 _BOUND = re.compile(r"(<=|<|≤|>=|>|≥)\s*(\S+)")
@@ -49,8 +49,8 @@ class Printed:
             raise ValueError(
                 f"{shown(text)!r} is not a number as printed, such as 1,024 or -0.0650"
             )
-        if len(plain) > _LONGEST:
-            raise ValueError(f"a number of more than {_LONGEST} characters is not a printed figure")
+        if len(plain) > LONGEST:
+            raise ValueError(f"a number of more than {LONGEST} characters is not a printed figure")
         sign = "-" if plain.startswith("-") else ""
         whole, _, fraction = plain.lstrip("+-").replace(",", "").partition(".")
         body = f"{int(whole or 0)}" + (f".{fraction}" if fraction else "")

@@ -88,10 +88,13 @@ class Types(Space):
         rng: np.random.Generator,
         rare: bool = False,
         column: int | None = None,
+        among: IntArray | None = None,
     ) -> Moves:
         """Pick types that occur, however often they do."""
         held = np.flatnonzero(payload)
-        first, second = (held[rows] for rows in self._rows(self.codes[held], size, rng, rare))
+        first, second = (
+            held[rows] for rows in self._rows(self.codes[held], size, rng, rare, among)
+        )
         variable, old, new, swap, kept = self._draw(self.codes, first, second, rng, column)
         shift = (new - old) * self.strides[variable]
         source = np.column_stack([first, np.where(swap, second, -1)])[kept]

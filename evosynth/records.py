@@ -72,9 +72,10 @@ class Records(Space):
         rng: np.random.Generator,
         rare: bool = False,
         column: int | None = None,
+        among: IntArray | None = None,
     ) -> Moves:
         """Pick records."""
-        first, second = self._rows(payload, size, rng, rare)
+        first, second = self._rows(payload, size, rng, rare, among)
         variable, old, new, swap, kept = self._draw(payload, first, second, rng, column)
         first, second, variable = first[kept], second[kept], variable[kept]
         old, new, swap = old[kept], new[kept], swap[kept]

@@ -159,10 +159,12 @@ class Space(ABC):
         rng: np.random.Generator,
         rare: bool = False,
         column: int | None = None,
+        among: IntArray | None = None,
     ) -> Moves:
         """Draw about ``size`` moves at random.
 
-        ``rare``: more of records with rare values; ``column``: of that variable alone.
+        ``rare``: more of records with rare values; ``column``: of that variable alone;
+        ``among``: of these of its `rows`, each by itself or with any other.
         """
 
     @abstractmethod
@@ -204,12 +206,17 @@ class Space(ABC):
         return (start + np.arange(int(rng.integers(1, size // 2 + 2)))) % size
 
     def _rows(
-        self, codes: Codes, size: int, rng: np.random.Generator, rare: bool
+        self,
+        codes: Codes,
+        size: int,
+        rng: np.random.Generator,
+        rare: bool,
+        among: IntArray | None,
     ) -> tuple[IntArray, IntArray]:
         """Draw pairs of rows: all alike, or so that every value of a variable is as likely."""
         if not rare:
             first, second = rng.integers(0, len(codes), (2, size))
-            return first, second
+            return first if among is None else rng.choice(among, size), second
         weight = np.zeros(len(codes))
         for column in self.free:
             levels = codes[:, column]

@@ -50,13 +50,18 @@ def _too_large(texts: Sequence[str], way: str, most: int = MAX_CELLS) -> Pasted 
     return None
 
 
+def tidy_lines(text: str) -> list[str]:
+    """Lines of a text with plain spaces and bars, thin spaces between thousands closed."""
+    texts = [THIN.sub(join_digits, line) for line in re.split(r"\r\n|\r|\n", text)]
+    texts = [re.sub("[\u00a0\u2000-\u200a\u202f]", " ", line).rstrip() for line in texts]
+    return [re.sub("[\u2502\u2503\u2551\u00a6]", "|", line) for line in texts]
+
+
 def parse(text: str, stubs: int | None = None) -> Pasted:
     """Read a pasted table; ``stubs`` is the number of label columns, if that is known."""
     if len(text) > MAX_TEXT:
         return refused(0, f"more than {MAX_TEXT:,} characters; paste one table")
-    texts = [THIN.sub(join_digits, line) for line in re.split(r"\r\n|\r|\n", text)]
-    texts = [re.sub("[\u00a0\u2000-\u200a\u202f]", " ", line).rstrip() for line in texts]
-    texts = [re.sub("[\u2502\u2503\u2551\u00a6]", "|", line) for line in texts]
+    texts = tidy_lines(text)
     way = find_way(texts)
     large = _too_large(texts, way)
     if large:
@@ -153,4 +158,5 @@ __all__ = [
     "match",
     "parse",
     "parse_csv",
+    "tidy_lines",
 ]

@@ -16,9 +16,9 @@ _PLAIN = (
     rf"(?:[eE][-+\u2212]?\d++)?+(?!\.\d)(?: ?%)?"
 )
 
-_ITEM = rf"(?:[pP] ?(?:= ?|(?=[<>≤≥])))?(?:[<>≤≥]=? ?)?{_PLAIN}"
+ITEM = rf"(?:[pP] ?(?:= ?|(?=[<>≤≥])))?(?:[<>≤≥]=? ?)?{_PLAIN}"
 
-_NUMBER = re.compile(_ITEM, re.ASCII)
+NUMBER = re.compile(ITEM, re.ASCII)
 
 _BAD = rf"[+{MINUS}]?[£$€]?\d++(?:\.\d++)*,\d++(?:,\d++)*(?: ?%)?"
 
@@ -32,14 +32,14 @@ _PLUS_MINUS = re.compile(rf" ?(?:±|\+/-|\+-) ?(?P<low>{_PLAIN})", re.ASCII)
 
 _BRACKET = re.compile(
     r" ?[(\[] ?(?:(?:\d\d% ?)?(?:CI|IQR|SD|SE|n|N) ?[:=,]? ?)?"
-    rf"(?:(?P<low>{_ITEM})(?: ?(?:[,;\u2013\u2014\u2212-]|to) ?(?P<high>{_ITEM}))?"
+    rf"(?:(?P<low>{ITEM})(?: ?(?:[,;\u2013\u2014\u2212-]|to) ?(?P<high>{ITEM}))?"
     rf"|(?P<mark>[\w.:/*\u2014{MINUS}]{{1,12}})|(?P<comma>{_BAD})) ?[)\]]",
     re.ASCII,
 )
 
 WORD = re.compile(r"\S+")
 
-_MARKS = {
+MARKS = {
     *("suppressed", "structural", "missing", "ref", "ref.", "reference", "omitted"),
     *("c", "x", "s", "z", "u", "..", "...", "…", ":", ".", "~", "-", "--", "\u2212", "–", "—", "―"),
     *("*", "**", "***", "****", "†", "‡", "#", "na", "n/a", "n.a.", "nan", "ns", "n.s."),
@@ -65,7 +65,7 @@ class Figure:
         return any(character.isdigit() for text in self.texts for character in text)
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Write a number with a plain minus, and without currency, percent and plus signs."""
     text = re.sub(f"[{MINUS}]", "-", re.sub(r"^[pP] ?(?:= ?)?", "", text))
     return re.sub(r"[£$€% ]", "", text).lstrip("+")
@@ -75,11 +75,11 @@ def read_figure(text: str, start: int, alone: bool) -> Figure | None:
     """Read the figure that begins at a place, up to a space; the whole text if it is alone."""
     texts: list[str] = []
     at, comma, bracketed = start, False, False
-    if (found := _NUMBER.match(text, at)) and not text.startswith(",", found.end()):
-        texts, at = [_clean(found.group())], found.end()
+    if (found := NUMBER.match(text, at)) and not text.startswith(",", found.end()):
+        texts, at = [clean(found.group())], found.end()
     elif found := COMMA.match(text, at):
         texts, at, comma = [found.group()], found.end(), True
-    elif (found := WORD.match(text, at)) and found.group().casefold() in _MARKS:
+    elif (found := WORD.match(text, at)) and found.group().casefold() in MARKS:
         texts, at = [found.group()], found.end()
     elif not text.startswith(("(", "["), at):
         return None
@@ -95,7 +95,7 @@ def read_figure(text: str, start: int, alone: bool) -> Figure | None:
         if not more:
             break
         texts += more[0]
-        comma |= "," in more[0][0] and not _NUMBER.fullmatch(more[0][0])
+        comma |= "," in more[0][0] and not NUMBER.fullmatch(more[0][0])
         at = more[1]
     if not texts or (at < len(text) and text[at] != " ") or (alone and at < len(text)):
         return None
@@ -106,15 +106,15 @@ def _bracket(text: str, at: int) -> tuple[list[str], int] | None:
     """Read one or two numbers in brackets, or a number after ±."""
     found = _PLUS_MINUS.match(text, at)
     if found:
-        return [_clean(found["low"])], found.end()
+        return [clean(found["low"])], found.end()
     found = _BRACKET.match(text, at)
     if not found:
         return None
     if found["comma"]:
         return [found["comma"]], found.end()
     if found["mark"]:
-        return ([found["mark"]], found.end()) if found["mark"].casefold() in _MARKS else None
-    return [_clean(item) for item in (found["low"], found["high"]) if item], found.end()
+        return ([found["mark"]], found.end()) if found["mark"].casefold() in MARKS else None
+    return [clean(item) for item in (found["low"], found["high"]) if item], found.end()
 
 
 @lru_cache(maxsize=10_000)
