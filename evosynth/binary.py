@@ -10,7 +10,7 @@ import numpy as np
 from evosynth.counting import levels_within
 from evosynth.design import Design
 from evosynth.likelihood import Kernel, Likelihood, Lookup
-from evosynth.model import DevianceFigures, TermFigures
+from evosynth.model_fields import DevianceFigures, TermFigures
 from evosynth.schema import Schema, Variable
 
 
@@ -22,6 +22,9 @@ class Binary(TermFigures, DevianceFigures):
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
         if len(levels) != 2:
             yield f"the outcome {outcome.name!r} has {len(levels)} values, not two"
+
+    def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
+        return [[level] for level in levels]
 
     def _event(self, schema: Schema) -> int:
         outcome = schema[self._formula.outcome]

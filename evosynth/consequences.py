@@ -8,7 +8,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from evosynth import model_margins
+from evosynth.classes import Classes, all_levels, classify
 from evosynth.errors import Fault, Path
+from evosynth.estimated import Estimated
+from evosynth.fitted import Model
 from evosynth.grid import Grid
 from evosynth.margins import parents, plain, tighten
 from evosynth.moments import Compared, Ends, GroupMoments
@@ -18,6 +22,9 @@ from evosynth.sums import Sums
 
 _LARGEST = 100_000
 """Cells of a table from which a figure is computed."""
+
+_CONVERGED = 1e-7
+"""Part of a figure that two ways to estimate it may differ by."""
 
 Region: TypeAlias = frozenset[tuple[int, bytes]]
 """Records by the levels, of each variable that matters, that they have."""
@@ -29,6 +36,7 @@ def clashes(
     """Find figures that others decide otherwise; outputs with ``known`` faults are left out."""
     sound = {i: p for i, p in enumerate(plans) if ("outputs", i) not in known}
     moments = _Moments.of(sound, schema)
+    known_of = model_margins.Known(lambda grid: _count(grid, sound, schema.records), moments.spread)
     for i, plan in sound.items():
         output = outputs[i]
         if output is None:
@@ -37,7 +45,10 @@ def clashes(
         for block in plan.smooth:
             own, figures = figures[: block.size], figures[block.size :]
             if isinstance(block, Sums) and block.counted is not None:
-                yield from _by_counts(i, output, block, own, sound, schema)
+                yield from _by_counts(i, output, block.classes, own, sound, schema)
+            elif isinstance(block, Model) and isinstance(output, Estimated):
+                found = list(model_margins.clashes(i, output, block, known_of, schema))
+                yield from found or _by_table(i, output, own, sound, schema)
             elif isinstance(block, Compared):
                 yield from _by_moments(i, block, own, moments)
 
@@ -66,7 +77,7 @@ def _count(
 def _by_counts(
     i: int,
     output: Output,
-    block: Sums,
+    classes: Classes,
     figures: Sequence[Figure],
     plans: Mapping[int, Plan],
     schema: Schema,
@@ -74,11 +85,11 @@ def _by_counts(
     """Compute figures anew where every count that they rest on is published."""
     import pandas as pd
 
-    grid = block.classes.grid
+    grid = classes.grid
     if grid.size > _LARGEST:
         return
     low, high, sources = _count(grid, plans, schema.records)
-    inside = block.classes.inside()
+    inside = classes.inside()
     if (low[inside] < high[inside]).any():
         return
     filled = inside[low[inside] > 0]
@@ -90,15 +101,34 @@ def _by_counts(
         first = np.array([np.flatnonzero(groups == g)[0] for g in range(int(groups.max()) + 1)])
         frame[variable.name] = variable.decode(first[level])
     values = output.recompute(pd.DataFrame(frame), low[filled].astype(float), schema)
-    for figure, value in zip(figures, values.tolist(), strict=True):
+    own = values[len(values) - len(figures) :]
+    for figure, value in zip(figures, own.tolist(), strict=True):
         if np.isfinite(value) and not figure.printed.prints(value):
             given = figure.printed.show(value)
             gap = max(figure.printed.interval[0] - value, value - figure.printed.interval[1])
+            if gap < _CONVERGED * abs(value):
+                continue
             message = (
                 f"{figure.label} is {figure.printed}, but the counts of {_named(sources)} give "
                 f"{given} (off by {gap:.2g})"
             )
             yield Fault(("outputs", i), message, clash=True)
+
+
+def _by_table(
+    i: int,
+    output: Estimated,
+    figures: Sequence[Figure],
+    plans: Mapping[int, Plan],
+    schema: Schema,
+) -> Iterator[Fault]:
+    """Compute a model anew where a table of all its variables is published."""
+    columns = {schema.index[name] for name in output._names}
+    tables = (set(table.grid.columns) for plan in plans.values() for table in plan.certain())
+    if any(columns <= table for table in tables):
+        groups = {name: all_levels(schema[name]) for name in output._names}
+        classes = classify(schema, groups, output.condition)
+        yield from _by_counts(i, output, classes, figures, plans, schema)
 
 
 def _named(sources: Sequence[int]) -> str:
@@ -149,6 +179,11 @@ class _Moments:
                     power = 0.5 if moment == "variance" else 1.0
                     group.sd = _both(group.sd, (max(low, 0.0) ** power, max(high, 0.0) ** power))
                 group.sources.add(output)
+
+    def spread(self, column: int) -> tuple[float, list[int]]:
+        """Return the largest standard deviation of all records, and the outputs that tell it."""
+        group = self.groups.get((column, frozenset()), _Group())
+        return group.sd[1], sorted(group.sources)
 
     def size(self, region: Region) -> tuple[int | None, list[int]]:
         """Count the records of a region, if published tables tell, and say which do."""

@@ -134,6 +134,20 @@ class Design:
         )
 
 
+def column_moments(found: tuple[Column, ...], schema: Schema) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of each column if variables were as assumed and independent."""
+    mean, square = np.ones(len(found)), np.ones(len(found))
+    for k, column in enumerate(found):
+        for part in column.parts:
+            variable = schema[part.factor.variable]
+            share = variable.proportions[: variable.valid]
+            share = share / share.sum()
+            table = part.table(schema)[: variable.valid]
+            mean[k] *= share @ table
+            square[k] *= share @ table**2
+    return mean, np.maximum(square - mean**2, 0.0)
+
+
 def inverse(information: FloatArray) -> FloatArray:
     """Invert an information matrix, scaled to a unit diagonal first.
 

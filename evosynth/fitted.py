@@ -7,59 +7,27 @@ of the dataset, so any subset of figures will do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from evosynth.design import inverse
-from evosynth.kernels.families import Derivatives
-from evosynth.likelihood import Fit, Likelihood, Rows, Variances
+from evosynth.likelihood import Likelihood
+from evosynth.measures import MEASURES
+from evosynth.model_items import Item, Traits
+from evosynth.null_model import Null
 from evosynth.objective import Smooth
-from evosynth.printed import Published
+from evosynth.point import Point
 from evosynth.schema import Codes, FloatArray
 from evosynth.significance import p_box
 from evosynth.sums import residual
 
 _STEP = 1e-30
-
-Robust: TypeAlias = Literal["HC0", "HC1", "HC2", "HC3", "stata"]
-
-
-@dataclass(frozen=True)
-class Item:
-    """One published figure of a model."""
-
-    form: str
-    """Such as ``coefficient``, ``se`` or ``aic``."""
-    parameter: int | None
-    published: Published
-    label: str
-    path: tuple[str | int, ...]
-
-
-@dataclass(frozen=True)
-class Traits:
-    """What the figures of a model depend on besides its estimate."""
-
-    linear: bool = False
-    """Least squares: t and F rather than z, and an error variance."""
-    robust: Robust | None = None
-    level: float = 95.0
-    """Of confidence intervals, per cent."""
-    ratios: bool = False
-    """Whether intervals are those of exponentiated coefficients."""
-    ratio_errors: bool = False
-    """Whether standard errors are those of exponentiated coefficients."""
-    logged: frozenset[int] = frozenset()
-    """Parameters that are printed exponentiated: the search works with their logarithms."""
-    about: float = 0.0
-    """A number near the outcome, to sum squares about."""
-
 
 Numbers = NDArray[Any]
 """Real, or complex while differentiating."""
@@ -135,11 +103,12 @@ class Model(Smooth):
         return self.direct is None
 
     @cached_property
-    def _forms(self) -> frozenset[str]:
+    def forms(self) -> frozenset[str]:
+        """Which figures are published."""
         return frozenset(item.form for item in self.items)
 
     @cached_property
-    def _wanted(self) -> NDArray[np.int64]:
+    def wanted(self) -> NDArray[np.int64]:
         """Parameters whose variances matter."""
         forms = {"se", "statistic", "p", "low", "high"}
         found = {item.parameter for item in self.items if item.form in forms}
@@ -218,12 +187,12 @@ class Model(Smooth):
         return tuple(names)
 
     def _known(self, totals: Numbers) -> dict[str, Any]:
-        size, wanted = self.likelihood.size, self._wanted
+        size, wanted = self.likelihood.size, self.wanted
         known: dict[str, Any] = {"n": totals[:, 0], "theta": totals[:, 1 : 1 + size]}
         end = 1 + size + len(wanted)
         variance = totals[:, 1 + size : end]
         known |= {name: totals[:, end + i] for i, name in enumerate(self.sums)}
-        if "beta" in self._forms:
+        if "beta" in self.forms:
             known["x"], known["xx"] = np.split(totals[:, end + len(self.sums) :], 2, axis=1)
         n, df = known["n"], known["n"] - size
         robust = self.traits.robust
@@ -304,179 +273,11 @@ class Model(Smooth):
         }
         unit = np.full(len(low), np.inf)
         for form, statistic in tests.items():
-            if form in self._forms:
+            if form in self.forms:
                 keys = ["p" if item.form == form else "" for item in self.items]
                 low, high, own = p_box(low, high, keys, statistic)
                 unit = np.minimum(unit, own)
         return low, high, unit
-
-
-Measure = Callable[[dict[str, Any], Any, int, int], Any]
-
-
-def _f(k: dict[str, Any], n: Any, size: int, null: int) -> Any:
-    return (k["tss"] - k["rss"]) / (size - 1) / (k["rss"] / (n - size))
-
-
-def _lr(k: dict[str, Any], n: Any, size: int, null: int) -> Any:
-    return 2 * (k["ll"] - k["ll0"])
-
-
-MEASURES: dict[str, Measure] = {
-    "r_squared": lambda k, n, size, null: 1 - k["rss"] / k["tss"],
-    "adjusted_r_squared": lambda k, n, size, null: 1 - k["rss"] / (n - size) / (k["tss"] / (n - 1)),
-    "f": _f,
-    "f_p_value": _f,
-    "rmse": lambda k, n, size, null: np.sqrt(k["rss"] / (n - size)),
-    "log_likelihood": lambda k, n, size, null: k["ll"],
-    "null_log_likelihood": lambda k, n, size, null: k["ll0"],
-    "pseudo_r_squared": lambda k, n, size, null: 1 - k["ll"] / k["ll0"],
-    "aic": lambda k, n, size, null: 2 * size - 2 * k["ll"],
-    "bic": lambda k, n, size, null: size * np.log(n) - 2 * k["ll"],
-    "deviance": lambda k, n, size, null: 2 * (k["saturated"] - k["ll"]),
-    "null_deviance": lambda k, n, size, null: 2 * (k["saturated"] - k["ll0"]),
-    "lr_chi_square": _lr,
-    "lr_p_value": _lr,
-}
-"""Figures of a whole model from its totals, n, and the numbers of parameters."""
-
-COMPARING = frozenset(
-    {"null_log_likelihood", "pseudo_r_squared", "null_deviance", "lr_chi_square", "lr_p_value"}
-)
-"""Those that need the model without covariates."""
-
-
-@dataclass(frozen=True)
-class Null:
-    """The model without covariates: its records differ by outcome and exposure alone."""
-
-    likelihood: Likelihood
-
-    @cached_property
-    def _shape(self) -> tuple[int, int]:
-        offset = self.likelihood.offset
-        return len(self.likelihood.y.values), 1 if offset is None else len(offset.values)
-
-    @cached_property
-    def _rows(self) -> Rows:
-        """One row per cell."""
-        model = self.likelihood
-        outcomes, exposures = self._shape
-        level = np.repeat(np.arange(outcomes), exposures)
-        offset = np.zeros(exposures) if model.offset is None else model.offset.values
-        cells = len(level)
-        return Rows(
-            np.ones((cells, model.design.width)),
-            model.y.values[level],
-            model.extra[level],
-            np.tile(offset, outcomes),
-            np.ones(cells),
-        )
-
-    def cells(self, codes: Codes) -> NDArray[Any]:
-        """Cell of each record."""
-        model = self.likelihood
-        outcome = codes[:, model.y.column].astype(np.int64)
-        if model.offset is None:
-            return outcome
-        return outcome * self._shape[1] + codes[:, model.offset.column]
-
-    def values(self, codes: Codes, counts: FloatArray) -> FloatArray:
-        """Log-likelihood in each cell at the estimate from a dataset."""
-        model = self.likelihood
-        held = np.bincount(self.cells(codes), counts, len(self._rows.y)).astype(np.float64)
-        fit = model.fit(self._rows, held, model.default)
-        return model.derivatives(self._rows, fit.theta)[0]
-
-
-@dataclass(frozen=True)
-class Point:
-    """A model estimated from a dataset."""
-
-    model: Model
-    fit: Fit
-    null: FloatArray
-    """Log-likelihoods without covariates, by cell."""
-    variances: Variances | None
-    at: Derivatives
-    step: FloatArray
-    """From where figures are expanded to the estimate."""
-    totals: FloatArray
-
-    @classmethod
-    def of(
-        cls,
-        model: Model,
-        rows: Rows,
-        counts: FloatArray,
-        codes: Codes,
-        target: FloatArray | None = None,
-        refit: bool = False,
-    ) -> Point:
-        """Estimate, and sum up what the figures need; or do so at given parameters."""
-        likelihood, wanted, robust = model.likelihood, model._wanted, model.traits.robust
-        if target is None:
-            fit = likelihood.fit(rows, counts, model.start)
-            step, information = np.zeros(likelihood.size), np.zeros(fit.covariance.shape)
-            theta, third = fit.theta, len(wanted) > 0 and not refit
-            at = likelihood.derivatives(rows, theta, third)
-        else:
-            at = likelihood.derivatives(rows, target, len(wanted) > 0)
-            information = likelihood.information(rows, at[2], counts)
-            fit = Fit(target, inverse(information), True)
-            step = fit.covariance @ likelihood.score(rows, at[1], counts)
-            theta = target + step
-        null = np.empty(0)
-        if model.null is not None:
-            null = model.null.values(codes, counts * (rows.weight > 0))
-        variances, found = None, np.empty(0)
-        if len(wanted):
-            corrected = {"HC2": 1, "HC3": 2}.get(robust or "", 0)
-            how = robust is not None, corrected
-            variances = Variances(likelihood, fit, rows, counts, wanted, *how, at)
-            found = variances.values
-            if target is not None:
-                found = np.maximum(found + step @ variances.pull, found / 2)
-        point = cls(model, fit, null, variances, at, step, np.empty(0))
-        sums = counts @ point._sums(rows, codes, at[0], at[1])
-        # Each record's score counts in full, but the likelihood gains half of that.
-        sums[0] -= (-1.0 if model.traits.linear else 0.5) * float(step @ information @ step)
-        n = float(counts @ (rows.weight > 0))
-        return replace(point, totals=np.concatenate([[n], theta, found, sums]))
-
-    def _sums(self, rows: Rows, codes: Codes, value: FloatArray, first: FloatArray) -> FloatArray:
-        """Return what each record adds to the sums."""
-        model = self.model
-        if self.step.any():
-            value = value + model.likelihood.scores(rows, first, self.step[:, None])[:, 0]
-        there = rows.weight > 0
-        if model.traits.linear:
-            w, y = rows.weight, rows.y - model.traits.about
-            log_w = np.log(np.where(there, w, 1.0))
-            found = [-2 * value, w, w * y, w * y * y, log_w]
-        else:
-            found = [value]
-        if model.null is not None:
-            found.append(np.where(there, self.null[model.null.cells(codes)], 0.0))
-        if len(model.saturated):
-            found.append(np.where(there, model.saturated[codes[:, model.outcome]], 0.0))
-        sums = np.stack(found, axis=1)
-        if "beta" in model._forms:
-            x = rows.x * rows.weight[:, None]
-            sums = np.hstack([sums, x, x * rows.x])
-        return np.asarray(sums)
-
-    def influence(self, rows: Rows, codes: Codes, at: Derivatives | None = None) -> FloatArray:
-        """Effect of having each record on the totals; ``at``: derivatives there, if known."""
-        likelihood = self.model.likelihood
-        value, first, second, _ = at or likelihood.derivatives(rows, self.fit.theta)
-        spread = likelihood.project(rows, self.fit.covariance)
-        moved = sum(first[:, m, None] * part for m, part in enumerate(spread))
-        parts = [(rows.weight > 0)[:, None].astype(np.float64), np.asarray(moved)]
-        if self.variances is not None:
-            own = spread[:, :, self.model._wanted]
-            parts.append(self.variances.influence(rows, first, second, parts[1], own))
-        return np.hstack([*parts, self._sums(rows, codes, value, first)])
 
 
 @dataclass(frozen=True)
@@ -513,38 +314,3 @@ class Curved:
         if not np.isfinite(found.sum()):
             found[~np.isfinite(found)] = 0.0
         return np.asarray(found)
-
-
-def known_parameters(
-    items: Sequence[Item], size: int, traits: Traits
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Parameters as far as published figures tell them, and which are told."""
-    theta, told = np.zeros(size), np.zeros(size, dtype=np.bool_)
-    by = {(item.form, item.parameter): item.published.value for item in items}
-    for k in range(size):
-        log = k in traits.logged
-        value: float | None = None
-        if ("coefficient", k) in by:
-            value = by["coefficient", k]
-            value = np.log(max(value, 1e-6)) if log else value
-        elif ("ratio", k) in by:
-            value = np.log(max(by["ratio", k], 1e-6))
-        elif ("low", k) in by and ("high", k) in by:
-            ends = by["low", k], by["high", k]
-            if traits.ratios:
-                ends = np.log(max(ends[0], 1e-6)), np.log(max(ends[1], 1e-6))
-            value = sum(ends) / 2
-        elif ("statistic", k) in by and ("se", k) in by and not traits.ratio_errors:
-            value = by["statistic", k] * by["se", k]
-        if value is not None:
-            theta[k], told[k] = value, True
-    return theta, told
-
-
-def known_signs(items: Sequence[Item], theta: FloatArray) -> FloatArray:
-    """Sign of each coefficient as far as it is published."""
-    signs = np.sign(theta)
-    for item in items:
-        if item.form == "statistic" and item.parameter is not None:
-            signs[item.parameter] = signs[item.parameter] or np.sign(item.published.value)
-    return signs

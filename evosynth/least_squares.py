@@ -8,18 +8,34 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from evosynth.design import Design
+from evosynth.design import Design, column_moments
 from evosynth.errors import Fault
-from evosynth.fitted import Item, Traits
+from evosynth.estimated import outcome_values
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood, Lookup
-from evosynth.model import TermFigures, column_moments, outcome_values
+from evosynth.model_fields import TermFigures
+from evosynth.model_items import Item, Traits
 from evosynth.objective import Text
 from evosynth.printed import Printed
 from evosynth.refit import Estimates
 from evosynth.schema import FloatArray, Schema, Variable
 
 _GAUSS = -0.5 * np.log(2 * np.pi)
+
+
+def numeric_faults(outcome: Variable, levels: list[int], log: bool) -> Iterator[str]:
+    """Say why an outcome is not a quantity that a linear model can explain."""
+    if outcome.values.dtype == object:
+        yield f"the outcome {outcome.name!r} holds categories that are not numbers"
+    elif log and float(outcome.quantities[levels].min()) <= 0:
+        least = outcome.texts[int(levels[0])]
+        yield f"log() needs values above 0, but {outcome.name!r} starts at {least}"
+
+
+def numeric_outcome(outcome: Variable, log: bool) -> FloatArray:
+    """Outcome of each level, or its logarithm; 0 where it is missing."""
+    values = outcome_values(outcome)
+    return np.log(np.where(values > 0, values, 1.0)) if log else values
 
 
 class LeastSquares(TermFigures):
@@ -53,11 +69,7 @@ class LeastSquares(TermFigures):
     linear: ClassVar[bool] = True
 
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
-        if outcome.values.dtype == object:
-            yield f"the outcome {outcome.name!r} holds categories that are not numbers"
-        elif self._formula.log and float(outcome.quantities[levels].min()) <= 0:
-            least = outcome.texts[int(levels[0])]
-            yield f"log() needs values above 0, but {outcome.name!r} starts at {least}"
+        yield from numeric_faults(outcome, levels, self._formula.log)
 
     def faults(self, schema: Schema) -> Iterator[Fault]:
         """Find a robust F, too."""
@@ -68,8 +80,7 @@ class LeastSquares(TermFigures):
         yield from super().faults(schema)
 
     def _values(self, schema: Schema) -> FloatArray:
-        values = outcome_values(schema[self._formula.outcome])
-        return np.log(np.where(values > 0, values, 1.0)) if self._formula.log else values
+        return numeric_outcome(schema[self._formula.outcome], self._formula.log)
 
     def _traits(self, schema: Schema) -> Traits:
         traits = super()._traits(schema)

@@ -7,18 +7,16 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator
-from scipy import stats
+from pydantic import Field, field_validator
 
-from evosynth.classes import any_level, classify
+from evosynth.classes import Classes, any_level, classify
 from evosynth.counting import levels_within, population
 from evosynth.design import (
     MAX_COLUMNS,
     Column,
-    Design,
     canonical,
     columns,
     count_columns,
@@ -26,45 +24,19 @@ from evosynth.design import (
     reference_level,
 )
 from evosynth.errors import Fault, Path, suggest
-from evosynth.fitted import (
-    COMPARING,
-    Item,
-    Model,
-    Null,
-    Robust,
-    Traits,
-    known_parameters,
-    known_signs,
-)
 from evosynth.formula import Formula, parse
-from evosynth.likelihood import Likelihood
-from evosynth.model_clashes import clashes
+from evosynth.model_items import Item
 from evosynth.model_table import fill
 from evosynth.objective import CellTable, Figure, Mention, Output, Plan, Text
 from evosynth.printed import Printed, Published
 from evosynth.refit import Estimates
 from evosynth.schema import FloatArray, Schema, Variable
-from evosynth.significance import Stars, read_p
 from evosynth.written import Names, per_schema
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-def _two(value: Any) -> Any:
-    if not isinstance(value, list) or len(value) != 2:
-        raise ValueError("expected the two ends of the interval, [lower, upper]")
-    return value
-
-
-def _per_cent(value: float) -> float:
-    return 100 * value if value < 1 else value
-
-
-Ends = Annotated[tuple[Printed, Printed], BeforeValidator(_two)]
-Level = Annotated[float, Field(gt=0, lt=100), AfterValidator(_per_cent)]
-
-_FORMS = {
+FORMS = {
     "coefficients": "coefficient",
     "odds_ratios": "ratio",
     "rate_ratios": "ratio",
@@ -78,7 +50,6 @@ _FORMS = {
     "betas": "beta",
 }
 """Keys of figures by term, in the order of figures, and what they hold."""
-_RATIOS = ("odds_ratios", "rate_ratios", "relative_risk_ratios")
 
 
 @dataclass(frozen=True)
@@ -104,11 +75,6 @@ class Regression(Output):
     reference: dict[str, Text] = Field(
         default_factory=dict, description="variable: reference value, where it is not the first"
     )
-    level: Level = Field(95.0, description="of confidence intervals, per cent")
-    stars: Stars = Field((0.05, 0.01, 0.001), description="levels of one, two … stars")
-    robust: Literal["HC0", "HC1", "stata"] | None = Field(
-        None, description="sandwich standard errors; HC1 × n/(n - k), stata × n/(n - 1)"
-    )
     observations: Printed | None = Field(None, description="records that the model rests on")
     table: str | None = Field(
         None, description="the table as text, as copied from print; terms by code or label"
@@ -126,8 +92,6 @@ class Regression(Output):
     """Keys of figures of the whole model."""
     intercept: ClassVar[bool] = True
     linear: ClassVar[bool] = False
-    single: ClassVar[bool] = False
-    """Whether the deviance is -2 × log-likelihood."""
 
     @field_validator("formula")
     @classmethod
@@ -161,9 +125,13 @@ class Regression(Output):
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
         """Say what is wrong with the outcome, whose levels within the subpopulation are given."""
 
+    def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
+        """List sets of outcomes of which each category has some, or no estimate is finite."""
+        return []
+
     @abstractmethod
-    def _likelihood(self, schema: Schema) -> Likelihood:
-        """Return the model in the terms of the search."""
+    def _lower(self, items: list[Item], schema: Schema) -> Plan:
+        """Return figures other than n in the terms of the search."""
 
     @abstractmethod
     def _estimate(
@@ -203,8 +171,11 @@ class Regression(Output):
         yield from wrong
         if not wrong:
             yield from self._n_faults(schema)
-            traits, n = self._traits(schema), self._n(schema)
-            yield from clashes(items, traits, self._sizes(schema), n, self.single)
+            yield from self._clashes(items, schema)
+
+    def _clashes(self, items: list[Item], schema: Schema) -> Iterator[Fault]:
+        """Figures that contradict each other."""
+        yield from ()
 
     @property
     def _referable(self) -> tuple[str, ...]:
@@ -222,7 +193,7 @@ class Regression(Output):
     @property
     def _keys(self) -> list[str]:
         """Keys of figures by term that this kind has."""
-        return [key for key in _FORMS if key in type(self).model_fields]
+        return [key for key in FORMS if key in type(self).model_fields]
 
     def _written(self) -> Iterator[tuple[str, str | None, str, Any, Path]]:
         """Every figure by term: key, equation, name, value, and where it is written."""
@@ -263,11 +234,11 @@ class Regression(Output):
             printed = getattr(self, key)
             if printed is not None:
                 try:
-                    found = read_p(printed, self.stars) if key.endswith("_p_value") else printed
+                    found = self._published(key, printed)
                     items.append(Item(key, None, found, key.replace("_", " "), (key,)))
                 except ValueError as error:
                     faults.append(Fault((key,), str(error)))
-        order = {form: i for i, form in enumerate([*_FORMS.values(), "low", "high"])}
+        order = {form: i for i, form in enumerate([*FORMS.values(), "low", "high"])}
         items.sort(
             key=lambda i: (
                 i.parameter is None,
@@ -282,26 +253,13 @@ class Regression(Output):
     def _items(
         self, key: str, k: int, value: Any, parameter: Parameter, path: Path
     ) -> Iterator[Item]:
-        label = parameter.label
-        form = _FORMS[key]
-        if form == "interval":
-            for end, printed in zip(("low", "high"), value, strict=True):
-                side = "lower" if end == "low" else "upper"
-                text = f"{side} {self.level:g}% limit of {label}"
-                yield Item(end, k, printed, text, (*path, int(end == "high")))
-            return
-        names = {
-            "coefficient": label,
-            "ratio": f"{key.removesuffix('s').replace('_', ' ')} of {label}",
-            "se": f"SE of {label}",
-            "statistic": f"{'t' if self.linear else 'z'} of {label}",
-            "p": f"p of {label}",
-            "beta": f"beta of {label}",
-        }
-        published: Published = read_p(value, self.stars) if form == "p" else value
-        if form in {"ratio", "se"} and published.interval[1] <= 0:
-            raise ValueError(f"{published} is not above 0")
-        yield Item(form, k, published, names[form], path)
+        """Figures of one entry."""
+        yield Item(FORMS[key], k, self._published(key, value), parameter.label, path)
+
+    def _published(self, key: str, value: Any) -> Published:
+        """Read what is not a plain number."""
+        found: Published = value
+        return found
 
     def _unknown(
         self,
@@ -331,21 +289,6 @@ class Regression(Output):
 
     def _canonical(self, name: str) -> str:
         return name if name in self._formula.variables else canonical(name)
-
-    def _traits(self, schema: Schema) -> Traits:
-        ratios = any(getattr(self, key, None) for key in _RATIOS)
-        robust: Robust | None = self.robust
-        return Traits(
-            linear=self.linear,
-            robust=robust,
-            level=self.level,
-            ratios=ratios,
-            ratio_errors=getattr(self, "standard_errors_of", "coefficients") == "ratios",
-        )
-
-    def _sizes(self, schema: Schema) -> tuple[int, int]:
-        """Return the number of parameters, with and without covariates."""
-        return len(self._parameters(schema)), 1
 
     def _n(self, schema: Schema) -> Published | None:
         """How many records the model rests on, if that is known."""
@@ -384,85 +327,22 @@ class Regression(Output):
         if self.table is not None:
             return self._filled(schema)[0].lower(schema)
         items = [item for item in self._read(schema)[0] if item.form != "observations"]
-        likelihood = self._likelihood(schema)
-        tables: tuple[CellTable, ...] = ()
-        counted: tuple[tuple[tuple[int, int], ...], ...] = ()
-        if self.observations is not None:
-            table = CellTable.free(likelihood.classes.grid, schema.records)
-            low, high = table.low.copy(), table.high.copy()
-            low[0] = high[0] = int(self.observations.value)
-            tables, counted = (CellTable(table.grid, low, high),), (((0, 0),),)
-        if not items:
-            return Plan(tables=tables, counted=counted)
-        traits = self._traits(schema)
-        theta, told = known_parameters(items, likelihood.size, traits)
-        signs = known_signs(items, theta)
-        theta = self._fill(theta, told, likelihood, schema)
-        forms = {item.form for item in items}
-        null = Null(self._null(likelihood, schema)) if forms & COMPARING else None
-        outcome, *given = (schema.index[name] for name in self._names)
-        density, spread = self._density(theta, told, items, schema)
-        block = Model(
-            likelihood,
-            tuple(items),
-            traits,
-            theta,
-            signs,
-            outcome,
-            tuple(given),
-            null,
-            self._saturated(schema) if forms & {"deviance", "null_deviance"} else np.zeros(0),
-            spread,
-            density,
+        plan = self._lower(items, schema) if items else Plan()
+        if self.observations is None:
+            return plan
+        grid, n = self._groups(schema).grid, int(self.observations.value)
+        table = CellTable.free(grid, schema.records)
+        table.low[0] = table.high[0] = n
+        return replace(
+            plan,
+            tables=(*plan.tables, table),
+            counted=(((len(plan.tables), 0),), *plan.counted),
         )
-        return Plan(tables=tables, counted=counted, smooth=(block,))
 
-    def _groups(self, schema: Schema) -> Any:
+    def _groups(self, schema: Schema) -> Classes:
         """Cells of the records that the model rests on: the first is theirs."""
         groups = {name: any_level(schema[name]) for name in self._names}
         return classify(schema, groups, self.condition)
-
-    def _null(self, likelihood: Likelihood, schema: Schema) -> Likelihood:
-        """Return the model without covariates."""
-        design = Design.of((Column(()),) if self.intercept else (), schema)
-        width = len(self._columns(schema))
-        blocks = len([b for b in dict.fromkeys(likelihood.block) if b >= 0])
-        return likelihood.only(design, width * blocks)
-
-    def _saturated(self, schema: Schema) -> FloatArray:
-        """Log-likelihood of a perfect fit, by level of the outcome."""
-        return np.zeros(schema[self._formula.outcome].size)
-
-    def _density(
-        self,
-        theta: FloatArray,
-        told: np.typing.NDArray[np.bool_],
-        items: list[Item],
-        schema: Schema,
-    ) -> tuple[FloatArray, float]:
-        """Return what is added to log densities by level of the outcome, and the error's spread."""
-        outcome = schema[self._formula.outcome]
-        return np.where(np.arange(outcome.size) < outcome.valid, 0.0, -np.inf), 1.0
-
-    def _fill(
-        self,
-        theta: FloatArray,
-        told: np.typing.NDArray[np.bool_],
-        likelihood: Likelihood,
-        schema: Schema,
-    ) -> FloatArray:
-        """Put likely values where parameters are not published: here, an intercept."""
-        if told[0] or not self.intercept:
-            return theta
-        found = theta.copy()
-        found[0] = self._link(_mean_outcome(likelihood, schema, self._formula.outcome))
-        means = column_moments(self._columns(schema), schema)[0]
-        found[0] -= float(means[1:] @ theta[1 : len(means)])
-        return found
-
-    def _link(self, mean: float) -> float:
-        """Return the predictor of a mean outcome."""
-        return mean
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Refit with statsmodels."""
@@ -489,129 +369,10 @@ class Regression(Output):
     def _value(
         self, item: Item, found: Estimates | None, counts: FloatArray, schema: Schema
     ) -> float:
+        """Look a figure up in what statsmodels found."""
         if item.form == "observations":
             return float(counts.sum())
-        if found is None:
-            return float("nan")
-        traits = self._traits(schema)
-        if item.parameter is None:
-            return float(self._measure(item.form, found, float(counts.sum()), schema))
-        value, error = (float(part[item.parameter]) for part in (found.values, found.errors))
-        t = stats.t(found.df) if np.isfinite(found.df) else stats.norm()
-        reach = float(t.isf(0.5 - traits.level / 200)) * error
-        ends = {"low": value - reach, "high": value + reach}
-        if item.form in ends:
-            return float(np.exp(ends[item.form]) if traits.ratios else ends[item.form])
-        if item.form == "beta":
-            return float("nan") if found.betas is None else float(found.betas[item.parameter])
-        return {
-            "coefficient": value,
-            "ratio": float(np.exp(value)),
-            "se": error * float(np.exp(value)) if traits.ratio_errors else error,
-            "statistic": value / error,
-            "p": float(2 * t.sf(abs(value / error))),
-        }[item.form]
+        return float("nan") if found is None else self._figure(item, found, counts, schema)
 
-    def _measure(self, form: str, found: Estimates, n: float, schema: Schema) -> float:
-        """Figures of the whole model from the log-likelihoods that statsmodels reports."""
-        given = dict(found.measures)
-        if form in given:
-            return given[form]
-        size, null = self._sizes(schema)
-        ll, ll0 = given["log_likelihood"], given.get("null_log_likelihood", np.nan)
-        lr = 2 * (ll - ll0)
-        derived = {
-            "pseudo_r_squared": 1 - ll / ll0,
-            "aic": 2 * size - 2 * ll,
-            "bic": size * np.log(n) - 2 * ll,
-            "lr_chi_square": lr,
-            "lr_p_value": float(stats.chi2.sf(lr, size - null)),
-        }
-        return float(derived[form])
-
-
-class TermFigures(Regression):
-    """Figures by term of a model of one equation."""
-
-    coefficients: dict[str, Printed] = Field(
-        default_factory=dict, description="term: coefficient, such as Intercept, AGE, SEX[2]"
-    )
-    standard_errors: dict[str, Printed] = Field(
-        default_factory=dict, description="term: standard error of the coefficient"
-    )
-    statistics: dict[str, Printed] = Field(
-        default_factory=dict, description="term: z (t in linear models)"
-    )
-    p_values: dict[str, Text] = Field(
-        default_factory=dict, description="term: p-value, as 0.034, <0.001, *** or ns"
-    )
-    confidence_intervals: dict[str, Ends] = Field(
-        default_factory=dict,
-        description="term: [lower, upper], of the ratios if those are given",
-    )
-
-
-ErrorsOf = Annotated[
-    Literal["coefficients", "ratios"],
-    Field(description="what standard_errors belong to; Stata prints those of ratios"),
-]
-
-
-class LikelihoodFigures(Regression):
-    """Figures of a whole model that was fitted by maximum likelihood."""
-
-    log_likelihood: Printed | None = Field(None, description="log-likelihood")
-    null_log_likelihood: Printed | None = Field(None, description="of the model without terms")
-    pseudo_r_squared: Printed | None = Field(None, description="McFadden's")
-    aic: Printed | None = Field(None, description="2k - 2 log-likelihood")
-    bic: Printed | None = Field(None, description="k ln n - 2 log-likelihood")
-    lr_chi_square: Printed | None = Field(None, description="against the model without terms")
-    lr_p_value: Text | None = Field(None, description="its p-value")
-
-    measures: ClassVar[tuple[str, ...]] = (
-        "log_likelihood",
-        "null_log_likelihood",
-        "pseudo_r_squared",
-        "aic",
-        "bic",
-        "lr_chi_square",
-        "lr_p_value",
-    )
-
-
-class DevianceFigures(LikelihoodFigures):
-    """Figures of a generalised linear model."""
-
-    deviance: Printed | None = Field(None, description="residual deviance of single records")
-    null_deviance: Printed | None = Field(None, description="of the model without terms")
-
-    measures: ClassVar[tuple[str, ...]] = (
-        *LikelihoodFigures.measures,
-        "deviance",
-        "null_deviance",
-    )
-
-
-def outcome_values(variable: Variable) -> FloatArray:
-    """Outcome of each level as a number; 0 where it is missing."""
-    return np.nan_to_num(variable.quantities, nan=0.0)
-
-
-def _mean_outcome(likelihood: Likelihood, schema: Schema, name: str) -> float:
-    variable = schema[name]
-    share = variable.proportions[: variable.valid]
-    return float(share @ likelihood.y.values[: variable.valid] / share.sum())
-
-
-def column_moments(found: tuple[Column, ...], schema: Schema) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of each column if variables were as assumed and independent."""
-    mean, square = np.ones(len(found)), np.ones(len(found))
-    for k, column in enumerate(found):
-        for part in column.parts:
-            variable = schema[part.factor.variable]
-            share = variable.proportions[: variable.valid]
-            share = share / share.sum()
-            table = part.table(schema)[: variable.valid]
-            mean[k] *= share @ table
-            square[k] *= share @ table**2
-    return mean, np.maximum(square - mean**2, 0.0)
+    def _figure(self, item: Item, found: Estimates, counts: FloatArray, schema: Schema) -> float:
+        return float(found.values[item.parameter])

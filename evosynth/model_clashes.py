@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from evosynth.errors import Fault
-from evosynth.fitted import Item, Traits
+from evosynth.model_items import Item, Traits
 from evosynth.printed import Published
 
 Interval = tuple[float, float]
@@ -58,25 +58,13 @@ def clashes(
 
 def _term(own: dict[str, Item], traits: Traits, df: float | None, logged: bool) -> Iterator[Fault]:
     """Check coefficient, ratio, standard error, statistic, p and interval of one term."""
-    values, errors = [], []
-    crit = None
-    if df is not None:
-        t = stats.norm if math.isinf(df) else stats.t(df)
-        crit = float(t.isf(0.5 - traits.level / 200))
+    values, errors = [], error_sources(own, traits, df)
     if "coefficient" in own:
         values.append(_source(own["coefficient"], own["coefficient"].published.interval))
     if "ratio" in own:
         values.append(_source(own["ratio"], _log(own["ratio"].published.interval)))
-    if "se" in own and not traits.ratio_errors:
-        errors.append(_source(own["se"], own["se"].published.interval))
-    elif "se" in own and "ratio" in own:
-        low, high = own["ratio"].published.interval
-        ends = own["se"].published.interval
-        errors.append(_source(own["se"], (ends[0] / high, ends[1] / low if low > 0 else math.inf)))
     if "low" in own and "high" in own:
-        ends_low, ends_high = (own[end].published.interval for end in ("low", "high"))
-        if traits.ratios:
-            ends_low, ends_high = _log(ends_low), _log(ends_high)
+        ends_low, ends_high = _limits(own, traits)
         if ends_high[1] < ends_low[0]:
             message = f"{own['high'].published} is below the lower limit {own['low'].published}"
             yield Fault(own["high"].path[:-1], message, clash=True)
@@ -84,9 +72,6 @@ def _term(own: dict[str, Item], traits: Traits, df: float | None, logged: bool) 
         text = f"the interval {own['low'].published} to {own['high'].published}"
         middle = (ends_low[0] + ends_high[0]) / 2, (ends_low[1] + ends_high[1]) / 2
         values.append(Source(middle, text, own["low"]))
-        if crit is not None:
-            half = [(ends_high[a] - ends_low[1 - a]) / (2 * crit) for a in (0, 1)]
-            errors.append(Source((max(half[0], 0.0), half[1]), text, own["low"]))
     names = ("the coefficient", "the standard error")
     wrong = [f for s, name in zip((values, errors), names, strict=True) for f in _apart(s, name)]
     yield from wrong
@@ -104,6 +89,31 @@ def _term(own: dict[str, Item], traits: Traits, df: float | None, logged: bool) 
         least, most = _magnitude(sizes)
         tail = (lambda z: float(2 * stats.norm.sf(z))) if math.isinf(df) else _t_tail(df)
         yield from _check(own["p"], (tail(most), tail(least)), "the other figures of the term")
+
+
+def error_sources(own: dict[str, Item], traits: Traits, df: float | None) -> list[Source]:
+    """Say what the figures of one term make of the standard error of its coefficient."""
+    found = []
+    if "se" in own and not traits.ratio_errors:
+        found.append(_source(own["se"], own["se"].published.interval))
+    elif "se" in own and "ratio" in own:
+        low, high = own["ratio"].published.interval
+        ends = own["se"].published.interval
+        found.append(_source(own["se"], (ends[0] / high, ends[1] / low if low > 0 else math.inf)))
+    if "low" in own and "high" in own and df is not None:
+        t = stats.norm if math.isinf(df) else stats.t(df)
+        reach = 2 * float(t.isf(0.5 - traits.level / 200))
+        ends_low, ends_high = _limits(own, traits)
+        half = [(ends_high[a] - ends_low[1 - a]) / reach for a in (0, 1)]
+        text = f"the interval {own['low'].published} to {own['high'].published}"
+        found.append(Source((max(half[0], 0.0), half[1]), text, own["low"]))
+    return found
+
+
+def _limits(own: dict[str, Item], traits: Traits) -> tuple[Interval, Interval]:
+    """Confidence limits of the coefficient."""
+    ends = own["low"].published.interval, own["high"].published.interval
+    return (_log(ends[0]), _log(ends[1])) if traits.ratios else ends
 
 
 def _t_tail(df: float) -> Callable[[float], float]:

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from evosynth.design import Design
 from evosynth.errors import Fault
+from evosynth.estimated import outcome_values
 from evosynth.likelihood import Kernel, Likelihood, Lookup
-from evosynth.model import ErrorsOf, TermFigures, outcome_values
+from evosynth.model_fields import ErrorsOf, TermFigures
 from evosynth.objective import Mention
 from evosynth.printed import Printed
 from evosynth.schema import Schema, Variable
@@ -52,6 +53,9 @@ class Rates(TermFigures):
         values = outcome.quantities[levels]
         if not len(values) or (values < 0).any() or (values != np.rint(values)).any():
             yield f"the outcome {outcome.name!r} must hold counts: 0, 1, 2 …"
+
+    def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
+        return [[level for level in levels if outcome.quantities[level] > 0]]
 
     def _link(self, mean: float) -> float:
         return float(np.log(max(mean, 0.01)))

@@ -182,7 +182,9 @@ def _labels(spec: Spec) -> list[str]:
         names = [f"outputs[{position}] {figure.label}" for figure in figures]
         split = len(plan.counted)
         counts += names[:split]
-        rest += names[split : split + sum(block.size for block in plan.smooth)]
+        size = sum(block.size for block in plan.smooth)
+        # A block may watch more than what is published.
+        rest += (names[split:] + [f"outputs[{position}]"] * size)[:size]
     return counts + rest
 
 

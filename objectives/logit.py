@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -10,7 +10,7 @@ from pydantic import Field
 from evosynth.binary import Binary
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood
-from evosynth.model import ErrorsOf
+from evosynth.model_fields import ErrorsOf
 from evosynth.printed import Printed
 from evosynth.refit import Estimates, fit_glm
 from evosynth.schema import FloatArray, Schema
@@ -30,6 +30,9 @@ class Logit(Binary):
         default_factory=dict, description="term: exponentiated coefficient"
     )
     standard_errors_of: ErrorsOf = "coefficients"
+
+    most: ClassVar[float | None] = 0.25
+    fitted_shares: ClassVar[bool] = True
 
     def _likelihood(self, schema: Schema) -> Likelihood:
         return self._single(families.logit, schema)

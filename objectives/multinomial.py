@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from evosynth.counting import levels_within
-from evosynth.design import Design
+from evosynth.design import Column, Design, column_moments
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood, Lookup
-from evosynth.model import Ends, ErrorsOf, LikelihoodFigures, Parameter, column_moments
+from evosynth.model import Parameter
+from evosynth.model_fields import Ends, ErrorsOf, LikelihoodFigures
 from evosynth.objective import Text
 from evosynth.printed import Printed
 from evosynth.refit import Estimates, fit_discrete, repeated
@@ -32,6 +33,7 @@ class Multinomial(LikelihoodFigures):
     """
 
     kind: Literal["multinomial"]
+    most: ClassVar[float | None] = 0.25
     coefficients: dict[str, dict[str, Printed]] = Field(
         default_factory=dict, description="outcome: {term: coefficient}"
     )
@@ -80,6 +82,13 @@ class Multinomial(LikelihoodFigures):
             for level in self._outcomes(schema)[1:]
             for column in self._columns(schema)
         )
+
+    def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
+        return [[level] for level in levels]
+
+    def _column_of(self, parameter: int, schema: Schema) -> Column | None:
+        found = self._columns(schema)
+        return found[parameter % len(found)]
 
     def _sizes(self, schema: Schema) -> tuple[int, int]:
         return len(self._parameters(schema)), len(self._outcomes(schema)) - 1

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from evosynth.fitted import Traits
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood
-from evosynth.model import LikelihoodFigures, Parameter
+from evosynth.model import Parameter
+from evosynth.model_fields import LikelihoodFigures
+from evosynth.model_items import Traits
 from evosynth.printed import Printed
 from evosynth.rates import Rates
 from evosynth.refit import Estimates, fit_discrete, repeated

@@ -19,6 +19,9 @@ class Ols(LeastSquares):
 
     kind: Literal["ols"]
 
+    def _information(self, schema: Schema, variance: float) -> float | None:
+        return 1 / variance if variance > 0 else None
+
     def _estimate(
         self, x: pd.DataFrame, frame: pd.DataFrame, counts: FloatArray, schema: Schema
     ) -> Estimates | None:

@@ -9,10 +9,11 @@ import numpy as np
 from pydantic import Field
 
 from evosynth.counting import levels_within
-from evosynth.design import Design
+from evosynth.design import Design, column_moments
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood, Lookup
-from evosynth.model import ErrorsOf, LikelihoodFigures, Parameter, TermFigures, column_moments
+from evosynth.model import Parameter
+from evosynth.model_fields import ErrorsOf, LikelihoodFigures, TermFigures
 from evosynth.printed import Printed
 from evosynth.refit import Estimates, fit_ordered, repeated
 from evosynth.schema import FloatArray, Schema, Variable
@@ -40,6 +41,7 @@ class Ordered(TermFigures, LikelihoodFigures):
     standard_errors_of: ErrorsOf = "coefficients"
 
     intercept: ClassVar[bool] = False
+    most: ClassVar[float | None] = 0.5
 
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
         if not 3 <= len(levels) <= _MOST_OUTCOMES:
@@ -58,6 +60,9 @@ class Ordered(TermFigures, LikelihoodFigures):
             Parameter(f"{a}|{b}", key="cut_points") for a, b in zip(texts, texts[1:], strict=False)
         )
         return (*super()._parameters(schema), *cuts)
+
+    def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
+        return [levels[1:], levels[:-1]]
 
     def _sizes(self, schema: Schema) -> tuple[int, int]:
         return len(self._parameters(schema)), len(self._outcomes(schema)) - 1

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+import numpy as np
 from scipy.special import gammaln, xlogy
 
+from evosynth.estimated import outcome_values
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood
-from evosynth.model import DevianceFigures, outcome_values
+from evosynth.model_fields import DevianceFigures
 from evosynth.rates import Rates
 from evosynth.refit import Estimates, fit_glm
 from evosynth.schema import FloatArray, Schema
@@ -21,6 +23,12 @@ class Poisson(Rates, DevianceFigures):
     """Poisson regression with a log link."""
 
     kind: Literal["poisson"]
+
+    averaged: ClassVar[bool] = True
+
+    def _information(self, schema: Schema, variance: float) -> float | None:
+        """Fitted means sum to the counts."""
+        return float(np.nanmax(schema[self._formula.outcome].quantities))
 
     def _likelihood(self, schema: Schema) -> Likelihood:
         return self._single(families.poisson, schema)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from scipy import stats
 
@@ -23,6 +23,8 @@ class Probit(Binary):
     """
 
     kind: Literal["probit"]
+
+    most: ClassVar[float | None] = 1.0
 
     def _likelihood(self, schema: Schema) -> Likelihood:
         return self._single(families.probit, schema)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -24,6 +24,8 @@ class Wls(LeastSquares):
 
     kind: Literal["wls"]
     weights: str = Field(description="variable that holds the weights")
+
+    weightless: ClassVar[bool] = False
 
     @property
     def _others(self) -> tuple[str, ...]:

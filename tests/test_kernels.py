@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosynth.kernels import cells, design, lattice, moves, sums
+from evosynth.kernels import cells, design, lattice, moves, plane, sums
 
 RNG = np.random.default_rng(7)
 CODES = RNG.integers(0, 4, (300, 3)).astype(np.uint8)
@@ -280,3 +280,19 @@ def test_the_best_pair_of_moves_is_found():
     assert (first, second) == min(losses, key=losses.get)
     assert least == pytest.approx(min(losses.values()))
     assert moves.best_pair(effects, source, residual, 0.5, least / 2)[:2] == (-1, -1)
+
+
+def test_settle_plane_comes_near_and_tells_how_near():
+    x = np.column_stack([np.ones(30), RNG.integers(0, 20, 30), RNG.integers(0, 2, 30)]).astype(
+        float
+    )
+    height, half = RNG.uniform(-0.5, 0.5, 30), np.array([0.05, 0.005, 0.05])
+    first = np.array([int(x[:, 1].argmin()), int(x[:, 1].argmax()), int(x[:, 2].argmax())])
+    steps = np.argsort(RNG.random((60, 3)), axis=1)[:, :2], RNG.integers(0, 30, 60)
+    inverse = np.linalg.inv(x[first])
+    chosen, distance = plane.settle_plane(x, height, half, first, inverse, *steps, 6, 0.1, 1e-3, 30)
+    plain = plane.settle_plane.py_func(x, height, half, first, inverse, *steps, 6, 0.1, 1e-3, 30)
+    np.testing.assert_array_equal(chosen, plain[0])
+    off = np.linalg.solve(x[chosen], height[chosen])
+    assert distance == pytest.approx(np.abs(off / half).max())
+    assert distance < np.abs(inverse @ height[first] / half).max() / 3
