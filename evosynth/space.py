@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosynth.kernels.cells import count_cells, sum_rows
+from evosynth.kernels.design import sum_products
 from evosynth.kernels.moves import draw_changes
 from evosynth.problem import CellArray, JointExpansion, Problem
 from evosynth.schema import Codes, FloatArray, IntArray
@@ -25,6 +26,9 @@ ROOM = 0.7
 _FAR = 1e6
 _FINEST = 0.3
 """Spread of figures, in half-widths, below which distances are not told apart further."""
+
+_TRUST = 0.2
+"""Part of a figure's distance that its expansion may be wrong by."""
 
 Payload = NDArray[Any]
 """What a candidate consists of: counts by type (int32), or coded records."""
@@ -58,11 +62,24 @@ class Compass:
         values, vectors = np.linalg.eigh(spread)
         return cls(expansion, vectors / np.sqrt(np.maximum(values, 0.0) + _FINEST**2), aim)
 
-    def moved(self, problem: Problem, codes: Codes, counts: FloatArray) -> Compass:
-        """Return the same units at another dataset, and an aim as near to it as may be."""
+    @classmethod
+    def here(
+        cls, problem: Problem, codes: Codes, counts: FloatArray
+    ) -> tuple[Compass, FloatArray]:
+        """Orient at a dataset on its way, with an aim as near to it as may be; and its residual.
+
+        The farther a figure is off, the less its expansion can be trusted: what no sample varies
+        much by, given other figures, matters only once these are near.
+        """
         expansion = problem.expand(codes, counts)
-        residual = expansion.offset + sum_rows(expansion.influence(codes), counts)
-        return Compass(expansion, self.whiten, np.clip(residual, -ROOM, ROOM))
+        influence = expansion.influence(codes)
+        residual = expansion.offset + sum_rows(influence, counts)
+        aim = np.clip(residual, -ROOM, ROOM)
+        doubt = np.maximum(_FINEST, _TRUST * np.abs(residual))
+        spread = sum_products(influence, counts) + np.diag(doubt**2)
+        values, vectors = np.linalg.eigh(spread)
+        compass = cls(expansion, vectors / np.sqrt(np.maximum(values, _FINEST**2)), aim)
+        return compass, np.asarray((residual - aim) @ compass.whiten)
 
     def distance(self, residual: FloatArray) -> FloatArray:
         """Whitened distance of figures from the part of their digits that is aimed into."""

@@ -26,6 +26,9 @@ _SHAPE = 2.0
 _RIDGE = 0.01
 """Part of the curvature added to it at first: figures that repeat each other leave it singular."""
 _SMALL_RIDGE = 1e-8
+_SLOW = 0.05
+"""Squared spread, in units of the compass, of combinations of curved figures below which these are
+left where they are: to move them takes changes of the weights that no expansion holds for."""
 _SOFTER, _HARDER = 0.2, 5.0
 """What a step that helps, or does not, changes it by."""
 _WIDE_SHARE = 0.2
@@ -134,7 +137,7 @@ def _orient(
     """Compass at a distribution, the influence of its rows, and the curvature of the dual."""
     compass = Compass.at(problem, codes, weights)
     influence = compass.influence(codes)
-    ridge = 1e-9 * np.eye(influence.shape[1])
+    ridge = (_SLOW if problem.curved else 1e-9) * np.eye(influence.shape[1])
     curvature = np.linalg.inv(sum_products(influence, weights) + ridge)
     return compass, influence, np.asarray(curvature, dtype=np.float64)
 
