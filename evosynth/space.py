@@ -56,7 +56,7 @@ class Compass:
         expansion = problem.expand(codes, weights)
         influence = expansion.influence(codes)
         aim = np.clip(expansion.offset + weights @ influence, -ROOM, ROOM)
-        spread = (influence * weights[:, None]).T @ influence
+        spread = _spread(influence, weights)
         # Figures that follow from each other, R² and F, leave directions in which nothing moves
         # but rounding is seen: unchecked, they would drown all others.
         values, vectors = np.linalg.eigh(spread)
@@ -76,8 +76,7 @@ class Compass:
         residual = expansion.offset + sum_rows(influence, counts)
         aim = np.clip(residual, -ROOM, ROOM)
         doubt = np.maximum(_FINEST, _TRUST * np.abs(residual))
-        spread = sum_products(influence, counts) + np.diag(doubt**2)
-        values, vectors = np.linalg.eigh(spread)
+        values, vectors = np.linalg.eigh(_spread(influence, counts) + np.diag(doubt**2))
         compass = cls(expansion, vectors / np.sqrt(np.maximum(values, _FINEST**2)), aim)
         return compass, np.asarray((residual - aim) @ compass.whiten)
 
@@ -94,6 +93,15 @@ class Compass:
     def influence(self, codes: Codes) -> FloatArray:
         """Whitened effect of each record."""
         return np.asarray(self.expansion.influence(codes) @ self.whiten)
+
+
+def _spread(influence: FloatArray, weights: FloatArray) -> FloatArray:
+    """Variance of the figures of as many records drawn at random.
+
+    About the mean: a log-likelihood is far from 0 in every record, but their number is fixed.
+    """
+    mean = weights @ influence / weights.sum()
+    return np.asarray(sum_products(influence - mean, weights))
 
 
 @dataclass(frozen=True)
