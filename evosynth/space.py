@@ -24,10 +24,10 @@ from evosynth.schema import Codes, FloatArray, IntArray
 ROOM = 0.7
 """Part of a printed digit, from its middle, that the search aims into."""
 _FAR = 1e6
-_FINEST = 0.3
+FINEST = 0.3
 """Spread of figures, in half-widths, below which distances are not told apart further."""
 
-_TRUST = 0.2
+TRUST = 0.2
 """Part of a figure's distance that its expansion may be wrong by."""
 
 Payload = NDArray[Any]
@@ -60,7 +60,7 @@ class Compass:
         # Figures that follow from each other, R² and F, leave directions in which nothing moves
         # but rounding is seen: unchecked, they would drown all others.
         values, vectors = np.linalg.eigh(spread)
-        return cls(expansion, vectors / np.sqrt(np.maximum(values, 0.0) + _FINEST**2), aim)
+        return cls(expansion, vectors / np.sqrt(np.maximum(values, 0.0) + FINEST**2), aim)
 
     @classmethod
     def here(
@@ -75,9 +75,9 @@ class Compass:
         influence = expansion.influence(codes)
         residual = expansion.offset + sum_rows(influence, counts)
         aim = np.clip(residual, -ROOM, ROOM)
-        doubt = np.maximum(_FINEST, _TRUST * np.abs(residual))
+        doubt = np.maximum(FINEST, TRUST * np.abs(residual))
         values, vectors = np.linalg.eigh(_spread(influence, counts) + np.diag(doubt**2))
-        compass = cls(expansion, vectors / np.sqrt(np.maximum(values, _FINEST**2)), aim)
+        compass = cls(expansion, vectors / np.sqrt(np.maximum(values, FINEST**2)), aim)
         return compass, np.asarray((residual - aim) @ compass.whiten)
 
     def distance(self, residual: FloatArray) -> FloatArray:
