@@ -130,7 +130,10 @@ def _landings(
                 best, least = found, loss
             yield found, loss
     else:
-        for found in _joint(space, best, attempt, rng):
+        # What a landing leaves outside is often what single records hardly change.
+        curved = attempt % 2 == 1 and space.problem.curved and not divided
+        near = _approach(space, best, rng) if curved else best
+        for found in _joint(space, near, attempt, rng):
             yield found, _loss(space, found)
 
 
@@ -149,7 +152,7 @@ def _joint(
 ) -> Iterator[Payload]:
     """Candidates in which moves of any variable land all figures at once."""
     few = min(400, 100 + 10 * space.problem.size)
-    size = few * (4 + min(attempt // (_TURNS if attempt >= _TURNS else 1), 8)) // 4
+    size = few * (8 + min(attempt // (_TURNS if attempt >= _TURNS else 1), 8)) // 8
     moves = space.propose(payload, _PROPOSED * size, rng, rare=True)
     moves, effects, reach, residual = _pool(space, payload, moves, size, attempt % 2 == 1, rng)
     if len(moves) == 0:

@@ -63,9 +63,7 @@ class Compass:
         return cls(expansion, vectors / np.sqrt(np.maximum(values, 0.0) + FINEST**2), aim)
 
     @classmethod
-    def here(
-        cls, problem: Problem, codes: Codes, counts: FloatArray
-    ) -> tuple[Compass, FloatArray]:
+    def here(cls, problem: Problem, codes: Codes, counts: FloatArray) -> tuple[Compass, FloatArray]:
         """Orient at a dataset on its way, with an aim as near to it as may be; and its residual.
 
         The farther a figure is off, the less its expansion can be trusted: what no sample varies
