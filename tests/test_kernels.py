@@ -280,3 +280,15 @@ def test_the_best_pair_of_moves_is_found():
     assert (first, second) == min(losses, key=losses.get)
     assert least == pytest.approx(min(losses.values()))
     assert moves.best_pair(effects, source, residual, 0.5, least / 2)[:2] == (-1, -1)
+
+
+def test_descend_shortens_a_residual_within_reach():
+    rng = np.random.default_rng(3)
+    effects, reach = rng.normal(size=(200, 5)), rng.integers(0, 3, (200, 2)).astype(float)
+    before = rng.normal(0, 15, 5)
+    after = before.copy()
+    times = both(lattice.descend, effects, reach, after, 20)
+    assert ((-reach[:, 0] <= times) & (times <= reach[:, 1])).all()
+    np.testing.assert_array_equal(times, np.rint(times))
+    np.testing.assert_allclose(after, before + times @ effects, atol=1e-9)
+    assert np.abs(after).max() < 1 < np.abs(before).max()
