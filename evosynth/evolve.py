@@ -33,7 +33,7 @@ EVERY_FIGURE = "every figure is exact"
 NO_PROGRESS = "no further progress"
 """Why a search stops that gets nowhere."""
 _FIRST = 2
-"""Candidates drawn before others: tables alone are often exact at once."""
+"""Candidates drawn before others: these are often exact at once, or once polished."""
 _PATIENCE = 60
 """Generations without a better candidate to hand over after which a search ends."""
 
@@ -125,11 +125,14 @@ def evolve(
             for part in (range(min(_FIRST, size)), range(_FIRST, size)):
                 drawn += spread(lambda i: _judged(toolbox, toolbox.draw(generator(0, i))), part)
                 population = toolbox.survive(drawn, size)
-                state = Evolution(population, population[0], toolbox.appraise(population[0]))
-                if state.exact.all():
+                if state is None:
+                    state = Evolution(population, population[0], toolbox.appraise(population[0]))
+                state.population = population
+                _finish(toolbox, state, generator(0, size + len(drawn)))
+                if state.exact.all() or len(drawn) == size:
                     break
             assert state is not None
-            _finish(toolbox, state, generator(0, size))
+            _record(toolbox, state)
         elif state.idle >= _PATIENCE:
             state.idle = 0  # it ended for want of progress, and is asked to try on
         last = state.generation + limits.generations
@@ -160,6 +163,7 @@ def evolve(
             state.population = toolbox.survive(state.population + children, size)
             state.stalled = 0 if state.population[0].loss < before else stalled + 1
             _finish(toolbox, state, generator(now, size))
+            _record(toolbox, state)
 
 
 def _judged(toolbox: base.Toolbox, candidate: Candidate) -> Candidate:
@@ -168,12 +172,16 @@ def _judged(toolbox: base.Toolbox, candidate: Candidate) -> Candidate:
 
 
 def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -> None:
-    """Polish, keep the outcome if it is the first in rank so far, and log the generation."""
+    """Polish, and keep the outcome if it is the first in rank so far."""
     contender = _judged(toolbox, toolbox.finish(state.population, rng))
     distance = toolbox.appraise(contender)
     state.idle += 1
     if toolbox.rank(contender, distance) < toolbox.rank(state.best, state.distance):
         state.best, state.distance, state.idle = contender, distance, 0
+
+
+def _record(toolbox: base.Toolbox, state: Evolution) -> None:
+    """Log the generation."""
     worst = float(np.abs(state.distance).max(initial=0.0))
     state.log.record(
         generation=state.generation,

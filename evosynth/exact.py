@@ -11,14 +11,14 @@ from deap import base
 
 from evosynth.dense import place
 from evosynth.evolve import Candidate, keep_best, toolbox_of
-from evosynth.kernels.cells import count_cells, sum_rows, violation
+from evosynth.kernels.cells import count_cells, violation
 from evosynth.kernels.moves import accept_moves
 from evosynth.polish import PRINTS, polish
 from evosynth.problem import Problem
 from evosynth.record_types import Types, few_types
 from evosynth.records import Records
 from evosynth.schema import FloatArray
-from evosynth.space import Payload, Space
+from evosynth.space import Compass, Payload, Space
 from evosynth.start import Source, prepare
 
 POPULATION = 24
@@ -196,8 +196,8 @@ class Exact:
         for _ in range(_CURVED_BURSTS if self.problem.curved else _BURSTS):
             if self.problem.curved:
                 codes, counts = self.space.rows(child.payload)
-                compass = compass.moved(self.problem, codes, counts.astype(np.float64))
-                child.residual = compass.offset + sum_rows(compass.influence(codes), counts)
+                now = counts.astype(np.float64)
+                compass, child.residual = Compass.here(self.problem, codes, now)
             moves = self.space.propose(child.payload, size, rng)
             made = accept_moves(
                 self.space.stock(child.payload).copy(),

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosynth.kernels.cells import sum_rows
-from evosynth.kernels.lattice import balance, nearest_plane, reduce_basis
+from evosynth.kernels.lattice import balance, descend, nearest_plane, reduce_basis
 from evosynth.kernels.moves import best_pair, neutral_moves, pick_neutral
 from evosynth.schema import FloatArray, IntArray
-from evosynth.space import ROOM, Moves, Payload, Space
+from evosynth.space import FINEST, ROOM, TRUST, Moves, Payload, Space
 
 INSIDE = 0.93
 """How far from its target, in half-widths, the expansion may leave a figure."""
@@ -39,8 +39,14 @@ _FEW_RECORDS = 1000
 """Records up to which pairs of moves are tried exhaustively."""
 _PAIRED = 800
 _STEPS = 40
+_APPROACHES = 6
+_APPROACHED = 2
+"""Moves, of each record, among which those of an approach are sought."""
+_PASSES = 20
 _HOPELESS = 8
 """Rounds without success after which a candidate is left."""
+_ALONE = 1 / 3
+"""Share of figures that a usual move leaves alone from which variables are polished in turn."""
 _TURNS = 8
 """Rounds by variable for each round of all variables at once."""
 
@@ -53,6 +59,8 @@ def polish(
     stop: Callable[[], bool] = lambda: False,
 ) -> Payload:
     """Try to land a candidate whose tables are exact; return the best that was seen."""
+    if space.problem.curved:
+        payload = _approach(space, payload, rng)
     best, least = payload, _loss(space, payload)
     divided = _divided(space, payload, rng)
     few = space.problem.schema.records <= _FEW_RECORDS
@@ -70,6 +78,36 @@ def polish(
         if stalled == _HOPELESS:
             break
     return best
+
+
+def _approach(space: Space, payload: Payload, rng: np.random.Generator) -> Payload:
+    """Make many moves at once, as long as that brings figures nearer.
+
+    What single records hardly change, such as a standard error given all others, takes many
+    moves that pull together: distances count in units of what such moves can do.
+    """
+    least = np.inf
+    found = payload
+    for _ in range(_APPROACHES):
+        size = min(_MOST_MOVES, _APPROACHED * len(space.stock(payload)))
+        moves = space.propose(payload, size, rng)
+        moves, effects, reach, residual = _pool(space, payload, moves, size, False, rng)
+        if len(moves) == 0:
+            break
+        doubt = np.maximum(FINEST, TRUST * np.abs(residual))
+        values, vectors = np.linalg.eigh(effects.T @ effects + np.diag(doubt**2))
+        whiten = vectors / np.sqrt(np.maximum(values, FINEST**2))
+        rest = (residual - np.clip(residual, -ROOM, ROOM)) @ whiten
+        distance = float(rest @ rest)
+        if distance > least:
+            break
+        found, least = payload, distance
+        effects = effects @ whiten
+        order = np.argsort(-np.abs(effects @ rest))
+        times = np.zeros(len(moves), dtype=np.int64)
+        times[order] = descend(effects[order], reach[order], rest, _PASSES)
+        payload = space.apply(payload, moves, times)
+    return found
 
 
 def _landings(
@@ -92,7 +130,10 @@ def _landings(
                 best, least = found, loss
             yield found, loss
     else:
-        for found in _joint(space, best, attempt, rng):
+        # What a landing leaves outside is often what single records hardly change.
+        curved = attempt % 2 == 1 and space.problem.curved and not divided
+        near = _approach(space, best, rng) if curved else best
+        for found in _joint(space, near, attempt, rng):
             yield found, _loss(space, found)
 
 
@@ -111,7 +152,7 @@ def _joint(
 ) -> Iterator[Payload]:
     """Candidates in which moves of any variable land all figures at once."""
     few = min(400, 100 + 10 * space.problem.size)
-    size = few * (4 + min(attempt // (_TURNS if attempt >= _TURNS else 1), 8)) // 4
+    size = few * (8 + min(attempt // (_TURNS if attempt >= _TURNS else 1), 8)) // 8
     moves = space.propose(payload, _PROPOSED * size, rng, rare=True)
     moves, effects, reach, residual = _pool(space, payload, moves, size, attempt % 2 == 1, rng)
     if len(moves) == 0:
@@ -124,18 +165,21 @@ def _joint(
 
 
 def _divided(space: Space, payload: Payload, rng: np.random.Generator) -> list[int]:
-    """Variables whose moves leave some figures alone; none if every move touches them all."""
-    found, whole = [], True
+    """Variables that figures rest on, if most moves leave many figures alone; otherwise none."""
+    found, changes = [], []
     for column in space.free:
         moves = space.propose(payload, 200, rng, column=int(column))
         if len(moves) == 0:
             continue
         _, effects = _effects(space, payload, moves)
-        touched = (effects != 0.0).any(axis=0)
-        if touched.any():
+        if effects.any():
             found.append(int(column))
-            whole &= bool(touched.all()) and _parts(effects[~_swaps(moves)], touched).max() == 0
-    return [] if whole else found
+            single = effects[~_swaps(moves)]
+            changes.append((single if len(single) else effects) != 0.0)
+    # Figures that nothing changes now, such as a p-value below what is printed, do not count.
+    live = np.any([change.any(axis=0) for change in changes], axis=0)
+    alone = [1 - float(change[:, live].mean()) for change in changes]
+    return found if changes and np.mean(alone) > _ALONE else []
 
 
 def _swaps(moves: Moves) -> NDArray[np.bool_]:

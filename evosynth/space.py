@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosynth.kernels.cells import count_cells, sum_rows
+from evosynth.kernels.design import sum_products
 from evosynth.kernels.moves import draw_changes
 from evosynth.problem import CellArray, JointExpansion, Problem
 from evosynth.schema import Codes, FloatArray, IntArray
@@ -23,8 +24,11 @@ from evosynth.schema import Codes, FloatArray, IntArray
 ROOM = 0.7
 """Part of a printed digit, from its middle, that the search aims into."""
 _FAR = 1e6
-_FINEST = 0.5
+FINEST = 0.3
 """Spread of figures, in half-widths, below which distances are not told apart further."""
+
+TRUST = 0.2
+"""Part of a figure's distance that its expansion may be wrong by."""
 
 Payload = NDArray[Any]
 """What a candidate consists of: counts by type (int32), or coded records."""
@@ -52,19 +56,31 @@ class Compass:
         expansion = problem.expand(codes, weights)
         influence = expansion.influence(codes)
         aim = np.clip(expansion.offset + weights @ influence, -ROOM, ROOM)
-        spread = (influence * weights[:, None]).T @ influence
+        spread = _spread(influence, weights)
         # Figures that follow from each other, R² and F, leave directions in which nothing moves
         # but rounding is seen: unchecked, they would drown all others.
         values, vectors = np.linalg.eigh(spread)
-        whiten = vectors / np.sqrt(np.maximum(values, 0.0) + _FINEST**2)
+        whiten = vectors / np.sqrt(np.maximum(values, 0.0) + FINEST**2)
         whiten[problem.decided] = 0.0
         return cls(expansion, whiten, aim)
 
-    def moved(self, problem: Problem, codes: Codes, counts: FloatArray) -> Compass:
-        """Return the same units at another dataset, and an aim as near to it as may be."""
+    @classmethod
+    def here(cls, problem: Problem, codes: Codes, counts: FloatArray) -> tuple[Compass, FloatArray]:
+        """Orient at a dataset on its way, with an aim as near to it as may be; and its residual.
+
+        The farther a figure is off, the less its expansion can be trusted: what no sample varies
+        much by, given other figures, matters only once these are near.
+        """
         expansion = problem.expand(codes, counts)
-        residual = expansion.offset + sum_rows(expansion.influence(codes), counts)
-        return Compass(expansion, self.whiten, np.clip(residual, -ROOM, ROOM))
+        influence = expansion.influence(codes)
+        residual = expansion.offset + sum_rows(influence, counts)
+        aim = np.clip(residual, -ROOM, ROOM)
+        doubt = np.maximum(FINEST, TRUST * np.abs(residual))
+        values, vectors = np.linalg.eigh(_spread(influence, counts) + np.diag(doubt**2))
+        whiten = vectors / np.sqrt(np.maximum(values, FINEST**2))
+        whiten[problem.decided] = 0.0
+        compass = cls(expansion, whiten, aim)
+        return compass, np.asarray((residual - aim) @ compass.whiten)
 
     def distance(self, residual: FloatArray) -> FloatArray:
         """Whitened distance of figures from the part of their digits that is aimed into."""
@@ -79,6 +95,15 @@ class Compass:
     def influence(self, codes: Codes) -> FloatArray:
         """Whitened effect of each record."""
         return np.asarray(self.expansion.influence(codes) @ self.whiten)
+
+
+def _spread(influence: FloatArray, weights: FloatArray) -> FloatArray:
+    """Variance of the figures of as many records drawn at random.
+
+    About the mean: a log-likelihood is far from 0 in every record, but their number is fixed.
+    """
+    mean = weights @ influence / weights.sum()
+    return np.asarray(sum_products(influence - mean, weights))
 
 
 @dataclass(frozen=True)

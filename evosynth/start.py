@@ -26,6 +26,9 @@ _SHAPE = 2.0
 _RIDGE = 0.01
 """Part of the curvature added to it at first: figures that repeat each other leave it singular."""
 _SMALL_RIDGE = 1e-8
+_SLOW = 0.05
+"""Squared spread, in units of the compass, of combinations of curved figures below which these are
+left where they are: to move them takes changes of the weights that no expansion holds for."""
 _SOFTER, _HARDER = 0.2, 5.0
 """What a step that helps, or does not, changes it by."""
 _WIDE_SHARE = 0.2
@@ -134,8 +137,9 @@ def _orient(
     """Compass at a distribution, the influence of its rows, and the curvature of the dual."""
     compass = Compass.at(problem, codes, weights)
     influence = compass.influence(codes)
-    ridge = 1e-9 * np.eye(influence.shape[1])
-    curvature = np.linalg.inv(sum_products(influence, weights) + ridge)
+    ridge = (_SLOW if problem.curved else 1e-9) * np.eye(influence.shape[1])
+    centred = influence - weights @ influence / weights.sum()
+    curvature = np.linalg.inv(sum_products(centred, weights) + ridge)
     return compass, influence, np.asarray(curvature, dtype=np.float64)
 
 
@@ -200,6 +204,9 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
     for _ in range(_STEPS):
         expansion = problem.expand(codes, weights)
         influence = expansion.influence(codes)
+        # About the mean, as the number of records is fixed.
+        mean = weights @ influence / weights.sum()
+        influence -= mean
         spread = 1 / np.sqrt(np.maximum(weights @ influence**2, 1e-300))
         features = influence * spread
         shape = (cells, tables, n_cells, features)
@@ -207,7 +214,7 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
         gap = -sums
         gap[:n_cells] += np.clip(sums[:n_cells], problem.low, problem.high)
         gap[:n_cells][np.diag(products)[:n_cells] == 0] = 0.0
-        residual = expansion.offset + sums[n_cells:] / spread
+        residual = expansion.offset + weights.sum() * mean + sums[n_cells:] / spread
         gap[n_cells:] = (np.clip(residual, -ROOM, ROOM) - residual) * spread
         # Cells well inside a wide interval are free to change; shares tie cells to others.
         active = np.append(tight | (gap[:n_cells] != 0.0), np.ones(problem.size, dtype=np.bool_))
@@ -250,6 +257,7 @@ def _sweep(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
 
 def _tilt(weights: FloatArray, tilt: FloatArray, records: int) -> None:
     """Multiply weights by exp(tilt), no more at a time than the expansion can be trusted."""
+    tilt = tilt - weights @ tilt / weights.sum()
     bounded = np.clip(tilt, -_LONGEST, _LONGEST)
     usual = np.sqrt(weights @ bounded**2 / weights.sum())
     weights *= np.exp(np.clip(tilt * min(1.0, _USUAL / max(1e-300, usual)), -_LONGEST, _LONGEST))

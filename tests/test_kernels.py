@@ -296,3 +296,15 @@ def test_settle_plane_comes_near_and_tells_how_near():
     off = np.linalg.solve(x[chosen], height[chosen])
     assert distance == pytest.approx(np.abs(off / half).max())
     assert distance < np.abs(inverse @ height[first] / half).max() / 3
+
+
+def test_descend_shortens_a_residual_within_reach():
+    rng = np.random.default_rng(3)
+    effects, reach = rng.normal(size=(200, 5)), rng.integers(0, 3, (200, 2)).astype(float)
+    before = rng.normal(0, 15, 5)
+    after = before.copy()
+    times = both(lattice.descend, effects, reach, after, 20)
+    assert ((-reach[:, 0] <= times) & (times <= reach[:, 1])).all()
+    np.testing.assert_array_equal(times, np.rint(times))
+    np.testing.assert_allclose(after, before + times @ effects, atol=1e-9)
+    assert np.abs(after).max() < 1 < np.abs(before).max()

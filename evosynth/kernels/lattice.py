@@ -120,3 +120,35 @@ def balance(start: Floats, options: Floats) -> NDArray[np.int64]:
         for j in range(width):
             total[j] += options[s, picked[s], j]
     return picked
+
+
+@jit
+def descend(effects: Floats, reach: Floats, residual: Floats, passes: int) -> Floats:
+    """Make each move as often as shortens ``residual`` most, in turn, again and again.
+
+    ``reach``: how often each can be made backwards and forwards. ``residual`` is updated.
+    """
+    n_moves, width = effects.shape
+    times = np.zeros(n_moves)
+    length = np.zeros(n_moves)
+    for m in range(n_moves):
+        for j in range(width):
+            length[m] += effects[m, j] ** 2
+    for _ in range(passes):
+        changed = False
+        for m in range(n_moves):
+            if length[m] == 0.0:
+                continue
+            dot = 0.0
+            for j in range(width):
+                dot += residual[j] * effects[m, j]
+            wanted = times[m] + np.rint(-dot / length[m])
+            step = min(max(wanted, -reach[m, 0]), reach[m, 1]) - times[m]
+            if step != 0.0:
+                changed = True
+                times[m] += step
+                for j in range(width):
+                    residual[j] += step * effects[m, j]
+        if not changed:
+            break
+    return times
