@@ -147,5 +147,6 @@ outputs:
     problem = problem_of(small(tmp_path, text))
     source = source_of(Types(problem), "univariate")
     assert source.influence.shape[1] == 2
-    spread = (source.influence * source.weights[:, None]).T @ source.influence
+    centred = source.influence - np.average(source.influence, axis=0, weights=source.weights)
+    spread = (centred * source.weights[:, None]).T @ centred
     np.testing.assert_allclose(spread, np.eye(2), atol=1e-6)
