@@ -10,6 +10,7 @@ from evosynth.errors import SizeError
 from evosynth.exact import POPULATION, Exact
 from evosynth.record_types import Types, few_types
 from evosynth.records import Records
+from evosynth.space import FINEST
 from evosynth.spec import load
 
 
@@ -147,5 +148,8 @@ outputs:
     problem = problem_of(small(tmp_path, text))
     source = source_of(Types(problem), "univariate")
     assert source.influence.shape[1] == 2
-    spread = (source.influence * source.weights[:, None]).T @ source.influence
-    np.testing.assert_allclose(spread, np.eye(2), atol=1e-6)
+    centred = source.influence - np.average(source.influence, axis=0, weights=source.weights)
+    spread = (centred * source.weights[:, None]).T @ centred
+    finest = FINEST**2 * source.compass.whiten.T @ source.compass.whiten
+    np.testing.assert_allclose(spread + finest, np.eye(2), atol=1e-6)
+    assert np.diag(spread).min() > 0.9
