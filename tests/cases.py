@@ -39,11 +39,11 @@ outputs:
 """
 
 
-def small(folder: Path, text: str = SMALL) -> Spec:
+def small(folder: Path, text: str = SMALL, anyway: bool = False) -> Spec:
     """Load a spec from text."""
     path = folder / "spec.yaml"
     path.write_text(text, encoding="utf-8")
-    return load(path)
+    return load(path, anyway=anyway)
 
 
 def problem_of(spec: Spec) -> Problem:

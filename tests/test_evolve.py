@@ -120,7 +120,9 @@ def _counted(draw, seen):
 
 def test_a_search_that_gets_nowhere_ends_and_tries_on_when_asked(tmp_path, monkeypatch):
     monkeypatch.setattr("evosynth.evolve._PATIENCE", 4)
-    toolbox = Exact.of(problem_of(small(tmp_path, UNREACHABLE)), "uniform", 1).toolbox()
+    toolbox = Exact.of(
+        problem_of(small(tmp_path, UNREACHABLE, anyway=True)), "uniform", 1
+    ).toolbox()
     state, ended = None, 0
     for _ in range(2):
         state, reason = evolve(toolbox, 1, 4, Limits(300), lambda state: False, state)
@@ -175,7 +177,7 @@ def test_a_finished_run_leaves_no_checkpoint(tmp_path):
 
 
 def test_figures_that_no_move_can_reach_are_reported_not_fatal(tmp_path):
-    result = synthesize(small(tmp_path, UNREACHABLE), seed=1, generations=2)
+    result = synthesize(small(tmp_path, UNREACHABLE, anyway=True), seed=1, generations=2)
     missed = result.verification[~result.verification["exact"]]
     assert missed["figure"].tolist() == ["X[1]"]
     assert missed["reproduced"].tolist() == ["0.8109"]
