@@ -42,7 +42,9 @@ _CURVED_BURSTS = 6
 _REPAIR, _REPAIRS = 512, 400
 """Moves proposed at a time, and times, to set tables right."""
 _REPAIR_HEAT = 0.2
-"""Temperature, in records, of every other burst that sets tables right."""
+"""Temperature, in records, of every eighth burst that sets tables right."""
+_HELPS = 0.5
+"""Records by which a move must set tables right at no temperature."""
 _WORTHWHILE = 0.02
 """Share of accepted micro-mutations that makes another burst worthwhile."""
 _HEAT = 0.02
@@ -161,7 +163,7 @@ class Exact:
                 problem.high,
                 np.zeros((len(moves.codes), 0)),
                 np.zeros(0),
-                _REPAIR_HEAT * (turn % 2) * rng.exponential(size=len(moves)),
+                _REPAIR_HEAT * (turn % 8 == 7) * rng.exponential(size=len(moves)) - _HELPS,
                 1.0,
             )
             payload = self.space.apply(payload, moves, made.astype(np.int64))

@@ -298,6 +298,8 @@ class Summary(Counted):
         for (variable, group), members in together(items).items():
             size = self._size(variable, group, members, schema)
             for item in members:
+                if size and item.statistic in {"median", "quantile"}:
+                    self._imply(layout, item, size, schema)
                 if item.counted and item.statistic != "n":
                     places[item] = self._rank(layout, item, members, size, schema)
         counted = [places[item] for item in items if item.counted]
@@ -342,10 +344,6 @@ class Summary(Counted):
             place = layout.place(dims, [0] * len(dims))
             layout.share(of, [(place, item.published)], 100.0, complete=False)
             return (place,)
-        if size and item.statistic in {"median", "quantile"}:
-            q = 0.5 if item.statistic == "median" else item.argument
-            levels, ends = ranks.implied(variable, q, item.published, size)
-            layout.imply({**self._groups(item.group, schema), item.variable: levels}, ends)
         found: list[Place] = []
         for cut in cuts(item, members, size, schema):
             dims = {**self._groups(item.group, schema), item.variable: cut.groups}
@@ -354,6 +352,12 @@ class Summary(Counted):
             layout.ranks(of, cells, parts, cut)
             found += cells
         return tuple(found)
+
+    def _imply(self, layout: Layout, item: Item, size: int, schema: Schema) -> None:
+        """Note the counts that a quantile asks for whatever way to it is chosen."""
+        q = 0.5 if item.statistic == "median" else item.argument
+        levels, ends = ranks.implied(schema[item.variable], q, item.published, size)
+        layout.imply({**self._groups(item.group, schema), item.variable: levels}, ends)
 
     def _smooth(self, items: list[Item], schema: Schema) -> list[Smooth]:
         """One block of moments for each quantity and set of variables that make its groups."""
