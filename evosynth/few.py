@@ -29,7 +29,8 @@ _ROUNDS = 2
 def few_records(problem: Problem) -> bool:
     """Whether records are so few that no smooth path leads to the published figures."""
     ranked = any(isinstance(block, GroupQuantile) for block in problem.smooth)
-    return problem.curved and problem.schema.records <= (FEW_RECORDS if ranked else _VERY_FEW)
+    few = problem.schema.records <= (FEW_RECORDS if ranked else _VERY_FEW)
+    return few and problem.curved and any(not v.categorical for v in problem.schema.variables)
 
 
 class Few(Exact):
@@ -63,7 +64,7 @@ class Few(Exact):
         self, child: Candidate, rng: np.random.Generator, generation: int, stalled: int
     ) -> Candidate:
         """Anneal one variable, or make bursts of micro-mutations of all."""
-        if len(self.space.stepped) == 0 or rng.random() < _WHOLE:
+        if not len(self.space.stepped) or rng.random() < _WHOLE:
             return super().mutate(child, rng, generation, stalled)
         column = int(rng.choice(self.space.stepped))
         heats = min(2.0 + stalled, _HOT), _COLD

@@ -199,9 +199,9 @@ def test_a_bound_on_a_quantile_is_kept_at_no_distance_and_missed_at_some(text):
 
 def test_a_summary_of_a_small_group_uses_them(tmp_path):
     text = """\
-records: 30
+records: 530
 variables:
-  G: {categories: {a: A, b: B}}
+  G: {categories: {a: A, b: B, c: C}}
   X: {integer: [0, 50]}
 outputs:
   - kind: summary
@@ -211,6 +211,8 @@ outputs:
     median: {a: 21.5, b: 30}
 """
     assert small(tmp_path, text).plans[0].smooth == ()  # a lone median leaves room enough
+    alone = text.replace("530", "30").replace(", c: C", "")
+    assert len(small(tmp_path, alone).plans[0].smooth) == 2  # not of so few records in all
     spec = small(tmp_path, text + "    quantiles: {25: {a: 15, b: 20}}\n")
     blocks = spec.plans[0].smooth
     assert [type(block) for block in blocks] == [ranks.GroupQuantile] * 4

@@ -118,13 +118,13 @@ def test_published_sizes_are_not_chosen(tmp_path):
 
 def test_groups_with_a_median_get_sizes_that_admit_it(tmp_path):
     text = "  - {kind: summary, of: X, by: A, median: {1: 11.5, 2: 12, 3: 9.5}}\n"
-    problem = settled(tmp_path, text, 151)
+    problem = settled(tmp_path, text, 451)
     sizes = dict(zip("123", dict.fromkeys(share.of for share in problem.shares), strict=True))
     sizes = {value: int(problem.low[of]) for value, of in sizes.items()}
-    assert sum(sizes.values()) == 151
+    assert sum(sizes.values()) == 451
     assert sizes["1"] % 2 == 0 == sizes["3"] % 2  # a half needs evenly many
     sizes_of(problem)
-    spec = small(tmp_path, VARIABLES.format(records=151) + text)
+    spec = small(tmp_path, VARIABLES.format(records=451) + text)
     assert synthesize(spec, seed=2).exact
 
 
