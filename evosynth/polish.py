@@ -39,9 +39,11 @@ _FEW_RECORDS = 1000
 """Records up to which pairs of moves are tried exhaustively."""
 _PAIRED = 800
 _STEPS = 40
-_APPROACHES = 6
+_APPROACHES = 80
 _APPROACHED = 2
 """Moves, of each record, among which those of an approach are sought."""
+_NO_NEARER = 6
+"""Steps of an approach that bring figures no nearer after which it ends."""
 _PASSES = 20
 _HOPELESS = 8
 """Rounds without success after which a candidate is left."""
@@ -60,7 +62,7 @@ def polish(
 ) -> Payload:
     """Try to land a candidate whose tables are exact; return the best that was seen."""
     if space.problem.curved:
-        payload = _approach(space, payload, rng)
+        payload = _approach(space, payload, rng, stop)
     best, least = payload, _loss(space, payload)
     divided = _divided(space, payload, rng)
     few = space.problem.schema.records <= _FEW_RECORDS
@@ -68,7 +70,7 @@ def polish(
     for attempt in range(rounds * (_TURNS if divided else 1)):
         before = least
         for found, loss in _landings(
-            space, best, least, divided, few and stalled > 1, attempt, rng
+            space, best, least, divided, few and stalled > 1, attempt, rng, stop
         ):
             if loss < least:
                 best, least = found, loss
@@ -80,28 +82,32 @@ def polish(
     return best
 
 
-def _approach(space: Space, payload: Payload, rng: np.random.Generator) -> Payload:
+def _approach(
+    space: Space, payload: Payload, rng: np.random.Generator, stop: Callable[[], bool]
+) -> Payload:
     """Make many moves at once, as long as that brings figures nearer.
 
     What single records hardly change, such as a standard error given all others, takes many
     moves that pull together: distances count in units of what such moves can do.
     """
     least = np.inf
-    found = payload
+    found, idle = payload, 0
     for _ in range(_APPROACHES):
         size = min(_MOST_MOVES, _APPROACHED * len(space.stock(payload)))
         moves = space.propose(payload, size, rng)
         moves, effects, reach, residual = _pool(space, payload, moves, size, False, rng)
         if len(moves) == 0:
             break
+        off = outside(residual, INSIDE)
+        idle = 0 if off < least else idle + 1
+        if off < least:
+            found, least = payload, off
+        if least == 0.0 or idle == _NO_NEARER or stop():
+            break
         doubt = np.maximum(FINEST, TRUST * np.abs(residual))
         values, vectors = np.linalg.eigh(effects.T @ effects + np.diag(doubt**2))
         whiten = vectors / np.sqrt(np.maximum(values, FINEST**2))
         rest = (residual - np.clip(residual, -ROOM, ROOM)) @ whiten
-        distance = float(rest @ rest)
-        if distance > least:
-            break
-        found, least = payload, distance
         effects = effects @ whiten
         order = np.argsort(-np.abs(effects @ rest))
         times = np.zeros(len(moves), dtype=np.int64)
@@ -118,6 +124,7 @@ def _landings(
     stalled: bool,
     attempt: int,
     rng: np.random.Generator,
+    stop: Callable[[], bool],
 ) -> Iterator[tuple[Payload, float]]:
     """Candidates that may be better than the best, with their losses: three ways, in turn."""
     if stalled and attempt % 2:
@@ -132,7 +139,7 @@ def _landings(
     else:
         # What a landing leaves outside is often what single records hardly change.
         curved = attempt % 2 == 1 and space.problem.curved and not divided
-        near = _approach(space, best, rng) if curved else best
+        near = _approach(space, best, rng, stop) if curved else best
         for found in _joint(space, near, attempt, rng):
             yield found, _loss(space, found)
 

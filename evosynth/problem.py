@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evosynth.grid import Grid
 from evosynth.kernels.cells import index_cells, sum_rows
-from evosynth.margins import common, project
+from evosynth.margins import common, plain, project
 from evosynth.objective import Bounds, Expansion, Plan, Smooth
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
 
@@ -68,9 +68,10 @@ class Problem:
         for plan in plans:
             numbers = []
             for table in plan.tables:
-                number = known.setdefault(table.grid.key, len(grids))
+                grid = plain(table.grid)
+                number = known.setdefault(grid.key, len(grids))
                 if number == len(grids):
-                    grids.append(table.grid)
+                    grids.append(grid)
                     low.append(table.low.copy())
                     high.append(table.high.copy())
                 else:
@@ -166,7 +167,7 @@ class Problem:
             if (self.low[self.slice(table)] == self.high[self.slice(table)]).all()
         }
         found = [
-            np.full(block.size, block.counted is not None and block.counted.key in fixed)
+            np.full(block.size, block.counted is not None and plain(block.counted).key in fixed)
             for block in self.smooth
         ]
         return np.concatenate([np.empty(0, np.bool_), *found])

@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from evosynth.leeway import Leeway
-from evosynth.margins import parents, tighten
+from evosynth.margins import parents, plain, tighten
 from evosynth.objective import Smooth
 from evosynth.problem import FlatShare, Problem
 from evosynth.programme import Programme, Pull, Rows
@@ -120,9 +120,9 @@ class _Judge:
         """Those whose cells are cells of tables, or sums of them."""
         found = []
         for block in problem.smooth:
-            grid = block.counted
-            if grid is None:
+            if block.counted is None:
                 continue
+            grid = plain(block.counted)
             finer = {t: parents(known, grid) for t, known in enumerate(problem.grids)}
             fit = [t for t, part in finer.items() if part is not None]
             if not fit:
