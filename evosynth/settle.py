@@ -58,24 +58,40 @@ def settle(
     stop: Callable[[], bool] = lambda: False,
     leeway: Leeway | None = None,
 ) -> None:
-    """Choose the open sizes, and set the bounds that follow from them.
+    """Choose the open sizes that `narrow` leaves, and set the bounds that follow from them.
 
     ``expected`` is roughly the count of every cell; ``stop`` is asked now and then whether to be
     content with what there is; ``leeway`` is what smooth figures ask of counts.
     """
-    slices = [problem.slice(table) for table in range(len(problem.grids))]
-    bounds = [(problem.low[here].copy(), problem.high[here].copy()) for here in slices]
+    bounds = _bounds(problem)
+    low, high = (np.concatenate([b[end] for b in bounds]) for end in range(2))
+    for found in _choices(problem, low, high, expected, rng, stop, leeway):
+        for cell, size in found.items():
+            table = problem.table(cell)
+            for end in bounds[table]:
+                end[cell - int(problem.first_cell[table])] = size
+    _follow(problem, bounds)
+    _set(problem, bounds)
+
+
+def narrow(problem: Problem) -> bool:
+    """Set the bounds that follow from sizes that are known; tell whether others are open."""
+    bounds = _bounds(problem)
     tighten(problem.grids, bounds, problem.schema.records)
-    if problem.shares:
-        _follow(problem, bounds)
-        low, high = (np.concatenate([b[end] for b in bounds]) for end in range(2))
-        for found in _choices(problem, low, high, expected, rng, stop, leeway):
-            for cell, size in found.items():
-                table = problem.table(cell)
-                for end in bounds[table]:
-                    end[cell - int(problem.first_cell[table])] = size
-        _follow(problem, bounds)
-    for here, (least, most) in zip(slices, bounds, strict=True):
+    _follow(problem, bounds)
+    _set(problem, bounds)
+    return any(problem.low[share.of] < problem.high[share.of] for share in problem.shares)
+
+
+def _bounds(problem: Problem) -> TableBounds:
+    slices = [problem.slice(table) for table in range(len(problem.grids))]
+    return [(problem.low[here].copy(), problem.high[here].copy()) for here in slices]
+
+
+def _set(problem: Problem, bounds: TableBounds) -> None:
+    """Take over what does not contradict itself."""
+    for table, (least, most) in enumerate(bounds):
+        here = problem.slice(table)
         sound = least <= most
         problem.low[here] = np.where(sound, least, problem.low[here])
         problem.high[here] = np.where(sound, most, problem.high[here])

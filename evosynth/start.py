@@ -15,7 +15,7 @@ from evosynth.leeway import Leeway
 from evosynth.problem import CellArray, Problem
 from evosynth.sampling import density, sample, univariate
 from evosynth.schema import Codes, FloatArray, IntArray
-from evosynth.settle import settle
+from evosynth.settle import narrow, settle
 from evosynth.space import ROOM, Compass, Payload, Space
 
 _MOST_CELLS = 1500
@@ -44,6 +44,10 @@ _WRONG = 1.0
 """Records in wrong cells, over all tables, that calibration may leave."""
 _OFF = 0.01
 """Squared statistical distance that calibration may leave."""
+_MANY_ROWS = 20_000
+_ROUGHLY_WRONG, _ROUGHLY_OFF = 0.002, 0.05
+"""The same, by record and by figure, where rows are many and a dataset drawn from them is brought
+nearer anyway, as figures are curved."""
 
 
 @dataclass
@@ -92,6 +96,7 @@ def prepare(
     to settle for less.
     """
     problem = space.problem
+    unsettled = narrow(problem)
     columns = range(len(problem.schema.variables))
     margins = [univariate(problem, column, start) for column in columns]
     calibrated = start == "calibrated" and fitted
@@ -112,10 +117,11 @@ def prepare(
             weights = weights * rng.gamma(_SHAPE, 1 / _SHAPE, len(weights))
         weights *= records / weights.sum()
         _fit(problem, codes, cells, weights)
-    leeway = Leeway.of(problem, codes, cells, weights) if calibrated else None
-    settle(problem, count_weights(cells, weights, len(problem.low)), rng, stop, leeway)
-    if calibrated and problem.shares:
-        _fit(problem, codes, cells, weights)
+    if unsettled:
+        leeway = Leeway.of(problem, codes, cells, weights) if calibrated else None
+        settle(problem, count_weights(cells, weights, len(problem.low)), rng, stop, leeway)
+        if calibrated:
+            _fit(problem, codes, cells, weights)
     compass, influence, curvature = _orient(problem, codes, weights)
     groups = _group(cells)
     return Source(space, codes, cells, weights, compass, influence, curvature, calibrated, groups)
@@ -200,6 +206,9 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
     tight = problem.high - problem.low <= np.maximum(2, 0.01 * problem.high)
     share_rows, share_of, share_room = _share_rows(problem, n_cells + problem.size)
     best, least, stalled = weights.copy(), np.inf, 0
+    enough = _WRONG, _OFF
+    if problem.curved and len(codes) > _MANY_ROWS:
+        enough = max(_WRONG, _ROUGHLY_WRONG * problem.schema.records), _ROUGHLY_OFF * problem.size
     damping = _RIDGE if problem.curved or problem.shares else _SMALL_RIDGE
     for _ in range(_STEPS):
         expansion = problem.expand(codes, weights)
@@ -228,7 +237,7 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
         damping = min(1.0, max(_SMALL_RIDGE, damping * (_HARDER if stalled else _SOFTER)))
         if wrong + off < least:
             best, least = weights.copy(), wrong + off
-        if (wrong < _WRONG and off < _OFF) or stalled > _PATIENCE:
+        if (wrong < enough[0] and off < enough[1]) or stalled > _PATIENCE:
             break
         tied = ties @ products @ ties.T
         ridge = damping * np.diag(np.diag(tied) + np.diag(tied).mean())
