@@ -172,8 +172,12 @@ def _judged(toolbox: base.Toolbox, candidate: Candidate) -> Candidate:
 
 
 def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -> None:
-    """Polish, and keep the outcome if it is the first in rank so far."""
-    contender = _judged(toolbox, toolbox.finish(state.population, rng))
+    """Polish, and keep the outcome if it is the first in rank so far.
+
+    What was polished before is taken up again every other time.
+    """
+    again = [state.best] if state.generation and state.idle % 2 == 0 else []
+    contender = _judged(toolbox, toolbox.finish([*again, *state.population], rng))
     distance = toolbox.appraise(contender)
     state.idle += 1
     if toolbox.rank(contender, distance) < toolbox.rank(state.best, state.distance):

@@ -40,9 +40,11 @@ _FEW_RECORDS = 1000
 _PAIRED = 800
 _STEPS = 40
 _APPROACHES = 80
-_APPROACHED = 2
+_APPROACHED = 5
 """Moves, of each record, among which those of an approach are sought."""
-_NO_NEARER = 6
+_AT_RANDOM = 0.5
+"""Share of them that are taken as they come, not those first that pull most."""
+_NO_NEARER = 8
 """Steps of an approach that bring figures no nearer after which it ends."""
 _PASSES = 20
 _HOPELESS = 8
@@ -91,29 +93,57 @@ def _approach(
     moves that pull together: distances count in units of what such moves can do.
     """
     least = np.inf
-    found, idle = payload, 0
+    found, idle, promised = payload, 0, None
+    both = not space.drawn
     for _ in range(_APPROACHES):
         size = min(_MOST_MOVES, _APPROACHED * len(space.stock(payload)))
-        moves = space.propose(payload, size, rng)
-        moves, effects, reach, residual = _pool(space, payload, moves, size, False, rng)
+        moves = _neutral(space, payload, space.propose(payload, size, rng))
         if len(moves) == 0:
             break
+        residual, effects = _effects(space, payload, moves)
         off = outside(residual, INSIDE)
         idle = 0 if off < least else idle + 1
         if off < least:
             found, least = payload, off
         if least == 0.0 or idle == _NO_NEARER or stop():
             break
-        doubt = np.maximum(FINEST, TRUST * np.abs(residual))
+        sound = np.flatnonzero(np.isfinite(effects).all(axis=1))
+        moves, effects = moves.subset(sound), effects[sound]
+        wrong = TRUST * np.abs(residual) if promised is None else np.abs(residual - promised)
+        doubt = np.maximum(FINEST, wrong)
         values, vectors = np.linalg.eigh(effects.T @ effects + np.diag(doubt**2))
         whiten = vectors / np.sqrt(np.maximum(values, FINEST**2))
         rest = (residual - np.clip(residual, -ROOM, ROOM)) @ whiten
-        effects = effects @ whiten
-        order = np.argsort(-np.abs(effects @ rest))
+        white = effects @ whiten
+        pull = -(white @ rest)
+        if len(space.stock(payload)) < len(pull):
+            pull[rng.random(len(pull)) < _AT_RANDOM] *= 1e-9
+        order, reach = _disjoint(
+            space, payload, moves, np.argsort(-np.abs(pull) if both else -pull)
+        )
         times = np.zeros(len(moves), dtype=np.int64)
-        times[order] = descend(effects[order], reach[order], rest, _PASSES)
+        times[order] = descend(white[order], reach, rest, _PASSES)
+        promised = residual + times @ effects
         payload = space.apply(payload, moves, times)
     return found
+
+
+def _disjoint(
+    space: Space, payload: Payload, moves: Moves, order: IntArray
+) -> tuple[IntArray, FloatArray]:
+    """Choose moves on disjoint records, the first in order first; and the reach of each."""
+    stock = space.stock(payload)
+    ordered = moves.subset(order)
+    chosen, reach = pick_neutral(
+        ordered.slot_from,
+        ordered.slot_to,
+        ordered.row_from,
+        ordered.row_to,
+        ordered.cells,
+        stock,
+        np.zeros(len(stock), dtype=np.bool_),
+    )
+    return order[chosen], reach[chosen]
 
 
 def _landings(
