@@ -189,7 +189,7 @@ class GroupMoments(Powers):
         y = quantities[valid]
         density = np.full((self.n_groups + 1, len(quantities)), -np.inf)
         for group in range(self.n_groups):
-            density[group, valid] = _bell(y, float(mean[group]), float(sd[group]))
+            density[group, valid] = bell(y, float(mean[group]), float(sd[group]))
         density[-1, valid] = -np.log(len(y))
         if (~valid).any():
             density += np.log(max(1 - missing, 1e-9))
@@ -203,7 +203,7 @@ class GroupMoments(Powers):
         return np.asarray(self._density[self.group_of(plain), codes[:, self.column]])
 
 
-def _bell(y: FloatArray, mean: float, sd: float) -> FloatArray:
+def bell(y: FloatArray, mean: float, sd: float) -> FloatArray:
     """Log probabilities on a grid: a normal curve, or a gamma curve where 0 is too near for it."""
     if not np.isfinite(mean) or not np.isfinite(sd) or sd <= 0:
         return np.full(len(y), -np.log(len(y)))

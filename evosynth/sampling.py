@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
+from evosynth.covariates import likely_moments
+from evosynth.fitted import Model
 from evosynth.grid import Grid
 from evosynth.margins import project
+from evosynth.moments import bell
 from evosynth.objective import Smooth
 from evosynth.problem import Problem
 from evosynth.schema import Codes, FloatArray, IntArray
@@ -41,6 +44,23 @@ def univariate(problem: Problem, column: int, start: str = "univariate") -> Floa
         goal = np.clip(total, *found)
         share *= (goal / np.maximum(total, 1e-300))[groups]
     return share / share.sum() if share.sum() > 0 else variable.proportions
+
+
+def inform(problem: Problem, margins: list[FloatArray]) -> None:
+    """Put a likely shape where nothing is published of a quantity but models that it is part of."""
+    drawn = _models(problem)
+    told: dict[int, list[tuple[float, float]]] = {}
+    for block in problem.smooth:
+        if isinstance(block, Model):
+            for column, mean, sd in likely_moments(block, problem.schema, margins):
+                told.setdefault(column, []).append((mean, sd))
+    for column, moments in told.items():
+        variable = problem.schema.variables[column]
+        share = margins[column][: variable.valid]
+        if column not in drawn and np.ptp(share) < 1e-9 * share.sum():
+            mean, sd = np.median(moments, axis=0)
+            shape = np.exp(bell(variable.quantities[: variable.valid], float(mean), float(sd)))
+            margins[column][: variable.valid] = share.sum() * shape / shape.sum()
 
 
 def sample(

@@ -13,7 +13,7 @@ from evosynth.kernels.cells import count_weights, rake, sum_joint, sum_rows, til
 from evosynth.kernels.design import sum_products
 from evosynth.leeway import Leeway
 from evosynth.problem import CellArray, Problem
-from evosynth.sampling import density, sample, univariate
+from evosynth.sampling import density, inform, sample, univariate
 from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.settle import narrow, settle
 from evosynth.space import ROOM, Compass, Payload, Space
@@ -100,6 +100,8 @@ def prepare(
     columns = range(len(problem.schema.variables))
     margins = [univariate(problem, column, start) for column in columns]
     calibrated = start == "calibrated" and fitted
+    if calibrated:
+        inform(problem, margins)
     codes, weights = space.pool(
         margins, lambda size: sample(problem, margins, size, calibrated, rng)
     )
