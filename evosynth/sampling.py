@@ -20,6 +20,8 @@ _MOST_FILLED = 200
 """Cells that are looked after in this way."""
 _MOST_DENSITIES = 5_000_000
 """Probabilities that may be worked out to draw a variable from a model."""
+_WIDER = 1.1
+"""What spreads are multiplied by that were seen in few records."""
 _DEEPEST = 600.0
 """Smallest log density that is told from nothing."""
 
@@ -46,21 +48,54 @@ def univariate(problem: Problem, column: int, start: str = "univariate") -> Floa
     return share / share.sum() if share.sum() > 0 else variable.proportions
 
 
-def inform(problem: Problem, margins: list[FloatArray]) -> None:
-    """Put a likely shape where nothing is published of a quantity but models that it is part of."""
-    drawn = _models(problem)
+def shapeless(problem: Problem, margins: list[FloatArray]) -> list[int]:
+    """Quantities of whose shape nothing is published, by column."""
+    drawn, found = _models(problem), []
+    for column, variable in enumerate(problem.schema.variables):
+        share = margins[column][: variable.valid]
+        if not variable.categorical and column not in drawn and variable.valid > 2:
+            found += [column] if np.ptp(share) < 1e-9 * share.sum() else []
+    return found
+
+
+def inform(problem: Problem, margins: list[FloatArray], columns: list[int]) -> None:
+    """Put quantities where models that they are part of place them."""
     told: dict[int, list[tuple[float, float]]] = {}
     for block in problem.smooth:
         if isinstance(block, Model):
             for column, mean, sd in likely_moments(block, problem.schema, margins):
                 told.setdefault(column, []).append((mean, sd))
-    for column, moments in told.items():
+    for column in filter(told.__contains__, columns):
+        mean, sd = np.median(told[column], axis=0)
+        _shape(problem, margins, column, float(mean), float(sd))
+
+
+def refine(
+    problem: Problem,
+    margins: list[FloatArray],
+    columns: list[int],
+    codes: Codes,
+    weights: FloatArray,
+) -> None:
+    """Put quantities where calibrated weights have them."""
+    for column in columns:
         variable = problem.schema.variables[column]
-        share = margins[column][: variable.valid]
-        if column not in drawn and np.ptp(share) < 1e-9 * share.sum():
-            mean, sd = np.median(moments, axis=0)
-            shape = np.exp(bell(variable.quantities[: variable.valid], float(mean), float(sd)))
-            margins[column][: variable.valid] = share.sum() * shape / shape.sum()
+        values = variable.quantities[codes[:, column]]
+        there = np.isfinite(values) & (weights > 0)
+        mean = float(np.average(values[there], weights=weights[there]))
+        square = float(np.average((values[there] - mean) ** 2, weights=weights[there]))
+        least = float(variable.quantities[1] - variable.quantities[0])
+        _shape(problem, margins, column, mean, max(_WIDER * square**0.5, least))
+
+
+def _shape(
+    problem: Problem, margins: list[FloatArray], column: int, mean: float, sd: float
+) -> None:
+    """Give a quantity a margin of that mean and standard deviation, roughly."""
+    variable = problem.schema.variables[column]
+    total = margins[column][: variable.valid].sum()
+    shape = np.exp(bell(variable.quantities[: variable.valid], mean, sd))
+    margins[column][: variable.valid] = total * shape / shape.sum()
 
 
 def sample(

@@ -13,11 +13,15 @@ from evosynth.kernels.cells import count_weights, rake, sum_joint, sum_rows, til
 from evosynth.kernels.design import sum_products
 from evosynth.leeway import Leeway
 from evosynth.problem import CellArray, Problem
-from evosynth.sampling import density, inform, sample, univariate
+from evosynth.sampling import density, inform, refine, sample, shapeless, univariate
 from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.settle import narrow, settle
 from evosynth.space import ROOM, Compass, Payload, Space
 
+_TURNS = 5
+"""Times that rows are drawn, the better each time, where calibration leaves few of them."""
+_SOUND = 0.2
+"""Rows, of equal weights, that would tell as much as the calibrated ones, by record."""
 _MOST_CELLS = 1500
 """Cells up to which calibration is solved at once rather than in sweeps."""
 _STEPS = 30
@@ -97,11 +101,33 @@ def prepare(
     """
     problem = space.problem
     unsettled = narrow(problem)
-    columns = range(len(problem.schema.variables))
-    margins = [univariate(problem, column, start) for column in columns]
+    n_columns = len(problem.schema.variables)
+    margins = [univariate(problem, column, start) for column in range(n_columns)]
     calibrated = start == "calibrated" and fitted
-    if calibrated:
-        inform(problem, margins)
+    columns = shapeless(problem, margins) if calibrated and problem.curved else []
+    inform(problem, margins, columns)
+    for turn in range(_TURNS):
+        codes, cells, weights = _rows(space, margins, calibrated, rng)
+        if not calibrated or not columns or turn == _TURNS - 1 or stop():
+            break
+        if weights.sum() ** 2 > _SOUND * problem.schema.records * (weights @ weights):
+            break
+        refine(problem, margins, columns, codes, weights)
+    if unsettled:
+        leeway = Leeway.of(problem, codes, cells, weights) if calibrated else None
+        settle(problem, count_weights(cells, weights, len(problem.low)), rng, stop, leeway)
+        if calibrated:
+            _fit(problem, codes, cells, weights)
+    compass, influence, curvature = _orient(problem, codes, weights)
+    groups = _group(cells)
+    return Source(space, codes, cells, weights, compass, influence, curvature, calibrated, groups)
+
+
+def _rows(
+    space: Space, margins: list[FloatArray], calibrated: bool, rng: np.random.Generator
+) -> tuple[Codes, CellArray, FloatArray]:
+    """Rows of a pool, the cells that they are in, and their weights, calibrated if need be."""
+    problem = space.problem
     codes, weights = space.pool(
         margins, lambda size: sample(problem, margins, size, calibrated, rng)
     )
@@ -119,14 +145,7 @@ def prepare(
             weights = weights * rng.gamma(_SHAPE, 1 / _SHAPE, len(weights))
         weights *= records / weights.sum()
         _fit(problem, codes, cells, weights)
-    if unsettled:
-        leeway = Leeway.of(problem, codes, cells, weights) if calibrated else None
-        settle(problem, count_weights(cells, weights, len(problem.low)), rng, stop, leeway)
-        if calibrated:
-            _fit(problem, codes, cells, weights)
-    compass, influence, curvature = _orient(problem, codes, weights)
-    groups = _group(cells)
-    return Source(space, codes, cells, weights, compass, influence, curvature, calibrated, groups)
+    return codes, cells, weights
 
 
 def _fit(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> None:
