@@ -1,0 +1,162 @@
+"""Weights of rows as real numbers, brought into the printed digits of every figure.
+
+Tables are linear in the weights and kept as such. The other figures are met by Newton's method
+with re-expansion: of all changes of the weights that do the same, the one that is least beside what
+samples vary by. What takes large changes is approached in several steps, the rest at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evosynth.kernels.cells import count_weights, sum_rows
+from evosynth.problem import CellArray, Problem
+from evosynth.schema import Codes, FloatArray, IntArray
+
+AIM = 0.5
+"""Part of a printed digit, from its middle, that real weights aim into."""
+_REACHED = 0.1
+"""How far beyond it they may end."""
+_NEAR = 30.0
+"""Distance, in half-widths, below which figures are estimated anew."""
+_DOUBT, _LEAST_DOUBT = 0.1, 0.1
+"""Part of a figure's distance, and half-widths, that its expansion may be wrong by."""
+_USUAL, _DOWN, _UP = 0.3, 0.7, 3.0
+"""Largest change in one step, as a share: of a usual weight, of any downwards and upwards."""
+_RIDGE, _HARDER, _HARDEST = 1e-2, 3.0, 1e12
+_SHORT = 1e-6
+"""What tables may lack."""
+_SINGULAR = 1e-10
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """Rows with real weights, some of which are free to change."""
+
+    problem: Problem
+    codes: Codes
+    cells: CellArray
+    weights: FloatArray
+    free: IntArray
+
+    @property
+    def own(self) -> FloatArray:
+        """Weights of the free rows."""
+        return np.asarray(self.weights[self.free])
+
+    def weighing(self, own: FloatArray) -> Relaxed:
+        """Return the same with other weights of the free rows."""
+        weights = self.weights.copy()
+        weights[self.free] = own
+        return replace(self, weights=weights)
+
+    def ties(self) -> tuple[FloatArray, FloatArray]:
+        """What fixed cells, and the number of records, demand of the free rows.
+
+        Shape (free rows, demands) and (demands).
+        """
+        problem = self.problem
+        fixed = np.zeros(len(problem.low), dtype=np.bool_)
+        for table in problem.binding:
+            here = problem.slice(int(table))
+            fixed[here] = problem.low[here] == problem.high[here]
+        held = np.zeros((len(self.free), len(problem.low)))
+        held[np.arange(len(self.free))[:, None], self.cells[self.free]] = 1.0
+        rest = self.weights.copy()
+        rest[self.free] = 0.0
+        kept = count_weights(self.cells, rest, len(problem.low))
+        ones = np.ones((len(self.free), 1))
+        left = problem.schema.records - rest.sum()
+        goals = np.append(left, problem.low[fixed] - kept[fixed])
+        return np.hstack([ones, held[:, fixed]]), np.rint(goals)
+
+    def bands(self) -> tuple[FloatArray, FloatArray]:
+        """Cells that may be anything within narrow bounds, as figures: influence and residual."""
+        problem = self.problem
+        found = count_weights(self.cells, self.weights, len(problem.low))
+        wide = 5 * np.sqrt(found + 1)
+        open_ = problem.low < problem.high
+        slack = (found - wide > problem.low) & (found + wide < problem.high)
+        kept = np.flatnonzero(open_ & ~slack)
+        half = (problem.high[kept] - problem.low[kept] + 1) / 2
+        middle = (problem.high[kept] + problem.low[kept]) / 2
+        held = np.zeros((len(self.free), len(problem.low)))
+        held[np.arange(len(self.free))[:, None], self.cells[self.free]] = 1.0
+        return held[:, kept] / half, (found[kept] - middle) / half
+
+    def figures(self) -> tuple[FloatArray, FloatArray]:
+        """Influence of the free rows on the figures, and the residual, in half-widths."""
+        held = self.weights > 0
+        codes, weights = self.codes[held], self.weights[held]
+        expansion = self.problem.expand(codes, weights)
+        influence = expansion.influence(codes)
+        residual = expansion.offset + sum_rows(influence, weights)
+        if np.abs(residual).max(initial=0.0) < _NEAR:
+            measured = self.problem.measure(codes, weights)  # type: ignore[arg-type]
+            residual = np.where(np.isfinite(measured), measured, residual)
+        position = np.cumsum(held) - 1
+        band, off = self.bands()
+        return np.hstack([influence[position[self.free]], band]), np.append(residual, off)
+
+
+def sharpen(
+    relaxed: Relaxed,
+    steps: int,
+    stop: Callable[[], bool],
+    ties: FloatArray | None = None,
+    goals: FloatArray | None = None,
+) -> tuple[Relaxed, FloatArray, FloatArray]:
+    """Bring the figures into their digits; return influence and residual of the outcome, too.
+
+    ``ties``, ``goals``: what else the free rows must sum to.
+    """
+    sums, goal = relaxed.ties()
+    if ties is not None and goals is not None:
+        sums, goal = np.hstack([sums, ties]), np.append(goal, goals)
+    size = np.maximum(np.abs(sums).max(axis=0, initial=0.0), 1e-300)
+    sums, goal = sums / size, goal / size
+    influence, residual = relaxed.figures()
+    for _ in range(steps):
+        own = relaxed.own
+        short = goal - own @ sums
+        reached = (np.abs(residual) < AIM + _REACHED).all() and np.abs(short).max() < _SHORT
+        if reached or stop():
+            break
+        relaxed = relaxed.weighing(own * (1 + _step(own, sums, short, influence, residual)))
+        influence, residual = relaxed.figures()
+    return relaxed, influence, residual
+
+
+def _step(
+    own: FloatArray,
+    sums: FloatArray,
+    short: FloatArray,
+    influence: FloatArray,
+    residual: FloatArray,
+) -> FloatArray:
+    """Change of each weight, as a share of it."""
+    root = np.sqrt(own)[:, None]
+    sums, influence = sums * root, influence * root
+    values, vectors = np.linalg.eigh(sums.T @ sums)
+    kept = values > _SINGULAR * values[-1]
+    basis = sums @ (vectors[:, kept] / np.sqrt(values[kept]))
+    mending = basis @ ((short @ vectors[:, kept]) / np.sqrt(values[kept]))
+    gap = np.clip(residual, -AIM, AIM) - residual - mending @ influence
+    influence = influence - basis @ (basis.T @ influence)
+    doubt = np.maximum(_LEAST_DOUBT, _DOUBT * np.abs(residual))
+    influence = influence / doubt
+    values, vectors = np.linalg.eigh(influence.T @ influence)
+    wanted = (gap / doubt) @ vectors
+    ridge = _RIDGE
+    while True:
+        part = vectors @ (wanted / (np.maximum(values, 0.0) + ridge))
+        change = influence @ part
+        usual = np.sqrt(change @ change / own.sum())
+        share = (change + mending) / root[:, 0]
+        fits = usual <= _USUAL and share.min() > -_DOWN and share.max() < _UP
+        if fits or ridge > _HARDEST:
+            return np.clip(share, -_DOWN, _UP)
+        ridge *= _HARDER
