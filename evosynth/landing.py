@@ -36,13 +36,16 @@ _COARSE = (8.0, 4.0, 2.0, 2.0, 2.0)
 """Size of a step, in half-widths, from which it is fixed, dive by dive."""
 _CHOICES = 3
 """Ways to fix what is coarse before a dive is given up."""
-_FIRST_STEPS, _STEPS, _FEW_STEPS = 25, 10, 3
+_FIRST_STEPS, _STEPS, _FEW_STEPS = 40, 30, 3
 _SHAPE = 8.0
 """Of the noise on weights at the start: the smaller, the more."""
 _ROUNDED = 0.35
 """Share of the free rows that are rounded at a time."""
 _SPARED = 3
 """Heaviest rows of every cell that stay free."""
+_MOST_PARTS = 64
+_MANY = 1500
+"""Rows that are free while parts are settled."""
 _FEWEST, _EACH, _MOST = 120, 6, 330
 """Free rows in the end: some, and some for each figure, but not more than can be reduced."""
 
@@ -60,11 +63,14 @@ def land(
     noisy = weights * rng.gamma(_SHAPE, 1 / _SHAPE, len(weights))
     noisy *= problem.schema.records / noisy.sum()
     free = np.flatnonzero(noisy > 0)
-    relaxed, _, residual = sharpen(
-        Relaxed(problem, codes, cells, noisy, free), _FIRST_STEPS, stop
-    )
-    relaxed = _thinned(relaxed, groups, rng, stop)
-    lattice = Lattice.of(relaxed)
+    part = _parts(problem, codes)
+    relaxed = Relaxed(problem, codes, cells, noisy, free, part, np.empty(0))
+    relaxed = sharpen(relaxed, _FIRST_STEPS, stop)[0]
+    relaxed = _thinned(relaxed, groups, _MANY, rng, stop)
+    relaxed = _parted(relaxed, rng, stop)
+    most = min(_MOST, _FEWEST + _EACH * problem.size)
+    relaxed = _thinned(relaxed, groups, most, rng, stop)
+    lattice = Lattice.of(*relaxed.ties())
     if lattice is None:
         return None
     best: tuple[IntArray, float] | None = None
@@ -81,18 +87,77 @@ def land(
     return best
 
 
-def _thinned(
-    relaxed: Relaxed, groups: IntArray, rng: np.random.Generator, stop: Callable[[], bool]
+def _parts(problem: Problem, codes: Codes) -> IntArray:
+    """Number rows by the values of all categorical variables, if there are others as well."""
+    part = np.zeros(len(codes), dtype=np.int64)
+    quantities = 0
+    for column, variable in enumerate(problem.schema.variables):
+        if variable.categorical:
+            part = part * len(variable.quantities) + codes[:, column]
+        else:
+            quantities += 1
+    part = np.unique(part, return_inverse=True)[1]
+    return part if quantities and part.max() < _MOST_PARTS else np.zeros_like(part)
+
+
+def _parted(
+    relaxed: Relaxed, rng: np.random.Generator, stop: Callable[[], bool]
 ) -> Relaxed:
-    """Round most rows, a part of them at a time, and let those that are left make up for it."""
-    most = min(_MOST, _FEWEST + _EACH * relaxed.problem.size)
+    """Fix how many records there are of each part.
+
+    Coefficients of categories and their standard errors all but decide how many records are in
+    each combination of them; as these are whole numbers, quantities must make up for it.
+    """
+    n_parts = int(relaxed.part.max()) + 1
+    if n_parts == 1:
+        return relaxed
+    first = np.zeros(n_parts, dtype=np.int64)
+    first[relaxed.part[::-1]] = np.arange(len(relaxed.part))[::-1]
+    ties, goals = replace(relaxed, free=np.arange(len(relaxed.part))).ties()
+    whole = [(ties[:, k] == ties[first, k][relaxed.part]).all() for k in range(ties.shape[1])]
+    lattice = Lattice.of(ties[first][:, whole], goals[whole])
+    if lattice is None:
+        return relaxed
+    wanted = np.bincount(relaxed.part, relaxed.weights, n_parts)
+    least = np.bincount(relaxed.part, relaxed.weights * ~np.isin(np.arange(len(relaxed.part)), relaxed.free), n_parts)
+    usual = np.sqrt(wanted + 0.25)
+    basis = np.ascontiguousarray(lattice.basis / usual)
+    star, norm = reduce_basis(basis, _MOST_SWAPS)
+    best, nearest = relaxed, np.inf
+    for attempt in range(_CHOICES):
+        noise = rng.normal(0.0, _NOISE * (attempt > 0), (1, n_parts))
+        target = (wanted - lattice.counts) / usual + noise / usual
+        near = near_planes(basis, star, norm, target, np.zeros((1, len(norm))))[0]
+        sizes = np.rint(near * usual) + lattice.counts
+        if (sizes < least).any() or stop():
+            continue
+        fixed, _, off = sharpen(replace(relaxed, sizes=sizes), _STEPS, stop)
+        distance = float(np.abs(off).max(initial=0.0))
+        if distance < nearest:
+            best, nearest = fixed, distance
+        if distance < 1.0:
+            break
+    return best
+
+
+def _thinned(
+    relaxed: Relaxed,
+    groups: IntArray,
+    most: int,
+    rng: np.random.Generator,
+    stop: Callable[[], bool],
+) -> Relaxed:
+    """Round rows, a part of them at a time, and let those that are left make up for it."""
+    if len(relaxed.free) <= 1.2 * most:
+        return relaxed
     while len(relaxed.free) > 1.2 * most and not stop():
         weights = relaxed.weights.copy()
         own = weights[relaxed.free]
         spared = np.zeros(len(own), dtype=np.bool_)
         order = np.argsort(-own, kind="stable")
-        for table in relaxed.problem.binding:
-            cell = relaxed.cells[relaxed.free, table][order]
+        tables = [relaxed.cells[:, table] for table in relaxed.problem.binding]
+        for cells in (*tables, relaxed.part):
+            cell = cells[relaxed.free][order]
             by_cell = np.argsort(cell, kind="stable")
             start = np.flatnonzero(np.diff(cell[by_cell], prepend=-1))
             rank = np.arange(len(cell)) - np.repeat(start, np.diff(start, append=len(cell)))
@@ -121,9 +186,8 @@ class Lattice:
     """Shape (dimensions, free rows)."""
 
     @classmethod
-    def of(cls, relaxed: Relaxed) -> Lattice | None:
+    def of(cls, ties: FloatArray, goals: FloatArray) -> Lattice | None:
         """Meet one demand after the other by what leaves those before it alone."""
-        ties, goals = relaxed.ties()
         basis = np.eye(len(ties))
         counts = np.zeros(len(ties))
         for demand, goal in zip(ties.T, goals, strict=True):

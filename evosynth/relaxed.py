@@ -41,6 +41,10 @@ class Relaxed:
     cells: CellArray
     weights: FloatArray
     free: IntArray
+    part: IntArray
+    """Number of the part that each row belongs to."""
+    sizes: FloatArray
+    """Records of each part; none while they are open."""
 
     @property
     def own(self) -> FloatArray:
@@ -68,10 +72,14 @@ class Relaxed:
         rest = self.weights.copy()
         rest[self.free] = 0.0
         kept = count_weights(self.cells, rest, len(problem.low))
-        ones = np.ones((len(self.free), 1))
-        left = problem.schema.records - rest.sum()
+        if len(self.sizes):
+            left = self.sizes - np.bincount(self.part, rest, len(self.sizes))
+            parts = np.eye(len(self.sizes))[self.part[self.free]]
+        else:
+            left = np.array([problem.schema.records - rest.sum()])
+            parts = np.ones((len(self.free), 1))
         goals = np.append(left, problem.low[fixed] - kept[fixed])
-        return np.hstack([ones, held[:, fixed]]), np.rint(goals)
+        return np.hstack([parts, held[:, fixed]]), np.rint(goals)
 
     def bands(self) -> tuple[FloatArray, FloatArray]:
         """Cells that may be anything within narrow bounds, as figures: influence and residual."""
