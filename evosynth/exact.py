@@ -13,6 +13,7 @@ from evosynth.dense import place
 from evosynth.evolve import Candidate, keep_best, toolbox_of
 from evosynth.kernels.cells import count_cells, violation
 from evosynth.kernels.moves import accept_moves
+from evosynth.landing import Landing
 from evosynth.polish import PRINTS, polish
 from evosynth.problem import Problem
 from evosynth.record_types import Types, few_types
@@ -49,6 +50,8 @@ _WORTHWHILE = 0.02
 """Share of accepted micro-mutations that makes another burst worthwhile."""
 _HEAT = 0.02
 _CROSSED = 0.3
+_LANDED = 0.5
+"""Share of children that are drawn anew where landing is possible."""
 _ROUNDS = 6
 _POLISHED = 4
 _CURVED_NEAR = 0.5
@@ -79,6 +82,8 @@ class Exact:
     """Whether tables overlap so much that records are placed variable by variable."""
     stop: Callable[[], bool]
     """Asked now and then whether to stop."""
+    landing: Landing | None = None
+    """Where curved figures can be met by real weights."""
     by_record: ClassVar[bool] = False
     """Whether candidates are records even where types are few."""
 
@@ -91,8 +96,10 @@ class Exact:
         few = few_types(problem) and not dense and not cls.by_record
         space: Space = Types(problem) if few else Records(problem)
         fitted = not dense or bool(problem.size or problem.shares)
-        source = prepare(space, start, fitted, np.random.default_rng((seed, _STREAM)), stop)
-        return cls(problem, space, source, dense, stop)
+        rng = np.random.default_rng((seed, _STREAM))
+        source = prepare(space, start, fitted, rng, stop)
+        landing = None if dense or cls.by_record else Landing.of(source, rng, stop)
+        return cls(problem, space, source, dense, stop, landing)
 
     @property
     def weight(self) -> float:
@@ -119,6 +126,9 @@ class Exact:
         if not self.dense:
             if not self.problem.curved:
                 return self.candidate(self.source.draw(rng))
+            landed = self.landed(rng)
+            if landed is not None:
+                return landed
             return self.mutate(self.candidate(self.repaired(self.source.draw(rng), rng)), rng, 0, 0)
         problem = self.problem
         slices = [problem.slice(int(table)) for table in problem.binding]
@@ -133,6 +143,13 @@ class Exact:
                 stop=self.stop,
             ).astype(problem.schema.dtype)
         )
+
+    def landed(self, rng: np.random.Generator) -> Candidate | None:
+        """Round real weights that meet the figures, if there are any and some way does."""
+        found = None if self.landing is None else self.landing.draw(rng, self.stop)
+        if found is None:
+            return None
+        return self.candidate(self.space.from_pool(self.source.codes, found[0]))
 
     def repaired(self, payload: Payload, rng: np.random.Generator) -> Payload:
         """Move records out of crowded cells of tables, whatever becomes of other figures."""
@@ -191,6 +208,10 @@ class Exact:
 
         They grow larger and hotter the longer the population does not improve.
         """
+        if self.landing is not None and rng.random() < _LANDED:
+            landed = self.landed(rng)
+            if landed is not None:
+                return landed
         few = max(512, 8 * self.problem.schema.records) if self.problem.curved else _BURST
         size = min(_BURST, few) << min(stalled, 2)
         heat = _HEAT * min(stalled, 10)

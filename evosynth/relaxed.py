@@ -26,6 +26,13 @@ _DOUBT, _LEAST_DOUBT = 0.1, 0.1
 """Part of a figure's distance, and half-widths, that its expansion may be wrong by."""
 _USUAL, _DOWN, _UP = 0.3, 0.7, 3.0
 """Largest change in one step, as a share: of a usual weight, of any downwards and upwards."""
+_CUT = 0.0025
+"""Part of a step, squared, that these limits may cut off single rows."""
+_BOUND = 4
+"""Times that rows are held at these limits and others make up for it."""
+_MUCH_HARDER = 10.0
+_WORSE = 1.05
+_LEAST_TRUST = 1e-3
 _RIDGE, _HARDER, _HARDEST = 1e-2, 3.0, 1e12
 _SHORT = 1e-6
 """What tables may lack."""
@@ -58,7 +65,7 @@ class Relaxed:
         return replace(self, weights=weights)
 
     def ties(self) -> tuple[FloatArray, FloatArray]:
-        """What fixed cells, and the number of records, demand of the free rows.
+        """Demands of fixed cells, and of the number of records, on the free rows.
 
         Shape (free rows, demands) and (demands).
         """
@@ -126,16 +133,30 @@ def sharpen(
         sums, goal = np.hstack([sums, ties]), np.append(goal, goals)
     size = np.maximum(np.abs(sums).max(axis=0, initial=0.0), 1e-300)
     sums, goal = sums / size, goal / size
+    trust = _USUAL
     influence, residual = relaxed.figures()
+    far = _far(residual)
     for _ in range(steps):
         own = relaxed.own
         short = goal - own @ sums
         reached = (np.abs(residual) < AIM + _REACHED).all() and np.abs(short).max() < _SHORT
-        if reached or stop():
+        if reached or trust < _LEAST_TRUST or stop():
             break
-        relaxed = relaxed.weighing(own * (1 + _step(own, sums, short, influence, residual)))
-        influence, residual = relaxed.figures()
+        share = _step(own, sums, short, influence, residual, trust)
+        moved = relaxed.weighing(own * (1 + share))
+        found = moved.figures()
+        reach = _far(found[1])
+        if reach < _WORSE * far or np.abs(short).max() > _SHORT:
+            relaxed, (influence, residual), far = moved, found, reach
+            trust = min(_USUAL, 2 * trust)
+        else:
+            trust /= 4
     return relaxed, influence, residual
+
+
+def _far(residual: FloatArray) -> float:
+    """Sum of the roots of distances from what is aimed into."""
+    return float(np.sqrt(np.maximum(np.abs(residual) - AIM, 0.0)).sum())
 
 
 def _step(
@@ -144,27 +165,61 @@ def _step(
     short: FloatArray,
     influence: FloatArray,
     residual: FloatArray,
+    trust: float,
 ) -> FloatArray:
-    """Change of each weight, as a share of it."""
+    """Change of each weight, as a share of it; of a usual one no more than ``trust``."""
+    share = np.zeros(len(own))
+    bound = np.zeros(len(own), dtype=np.bool_)
+    ridge = _RIDGE
+    while True:
+        for _ in range(_BOUND):
+            here = ~bound
+            kept = own * share * bound
+            gap = np.clip(residual, -AIM, AIM) - residual - kept @ influence
+            lacks = short - kept @ sums
+            moved, ridge = _least(
+                own[here], sums[here], lacks, influence[here], gap, residual, trust, ridge
+            )
+            share[here] = moved
+            bounded = np.clip(share, -_DOWN, _UP)
+            cut = own @ (share - bounded) ** 2
+            if cut <= _CUT * (own @ share**2):
+                return np.asarray(bounded)
+            bound |= share != bounded
+            share = bounded
+        if ridge > _HARDEST:
+            return share
+        bound[:] = False
+        ridge *= _MUCH_HARDER
+
+
+def _least(
+    own: FloatArray,
+    sums: FloatArray,
+    short: FloatArray,
+    influence: FloatArray,
+    gap: FloatArray,
+    residual: FloatArray,
+    trust: float,
+    ridge: float,
+) -> tuple[FloatArray, float]:
+    """Least change of all that do the same, as shares of the weights; and the ridge it takes."""
     root = np.sqrt(own)[:, None]
     sums, influence = sums * root, influence * root
     values, vectors = np.linalg.eigh(sums.T @ sums)
     kept = values > _SINGULAR * values[-1]
     basis = sums @ (vectors[:, kept] / np.sqrt(values[kept]))
     mending = basis @ ((short @ vectors[:, kept]) / np.sqrt(values[kept]))
-    gap = np.clip(residual, -AIM, AIM) - residual - mending @ influence
+    gap = gap - mending @ influence
     influence = influence - basis @ (basis.T @ influence)
     doubt = np.maximum(_LEAST_DOUBT, _DOUBT * np.abs(residual))
     influence = influence / doubt
     values, vectors = np.linalg.eigh(influence.T @ influence)
+    values = np.maximum(values, 0.0)
     wanted = (gap / doubt) @ vectors
-    ridge = _RIDGE
     while True:
-        part = vectors @ (wanted / (np.maximum(values, 0.0) + ridge))
-        change = influence @ part
-        usual = np.sqrt(change @ change / own.sum())
-        share = (change + mending) / root[:, 0]
-        fits = usual <= _USUAL and share.min() > -_DOWN and share.max() < _UP
-        if fits or ridge > _HARDEST:
-            return np.clip(share, -_DOWN, _UP)
+        part = wanted / (values + ridge)
+        usual = np.sqrt(part**2 @ values / own.sum())
+        if usual <= trust or ridge > _HARDEST:
+            return (influence @ (vectors @ part) + mending) / root[:, 0], ridge
         ridge *= _HARDER
