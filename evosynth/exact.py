@@ -50,6 +50,8 @@ _WORTHWHILE = 0.02
 """Share of accepted micro-mutations that makes another burst worthwhile."""
 _HEAT = 0.02
 _CROSSED = 0.3
+_SIMPLE = 20
+"""Figures up to which moves alone are tried first."""
 _LANDED = 0.5
 """Share of children that are drawn anew where landing is possible."""
 _ROUNDS = 6
@@ -126,7 +128,7 @@ class Exact:
         if not self.dense:
             if not self.problem.curved:
                 return self.candidate(self.source.draw(rng))
-            landed = self.landed(rng)
+            landed = self.landed(rng) if self.problem.size > _SIMPLE else None
             if landed is not None:
                 return landed
             return self.mutate(self.candidate(self.repaired(self.source.draw(rng), rng)), rng, 0, 0)
@@ -143,6 +145,11 @@ class Exact:
                 stop=self.stop,
             ).astype(problem.schema.dtype)
         )
+
+    def redraw(self, rng: np.random.Generator) -> Candidate:
+        """Draw a candidate where others were not exact at once."""
+        landed = self.landed(rng) if self.problem.size <= _SIMPLE else None
+        return self.draw(rng) if landed is None else landed
 
     def landed(self, rng: np.random.Generator) -> Candidate | None:
         """Round real weights that meet the figures, if there are any and some way does."""
@@ -208,7 +215,7 @@ class Exact:
 
         They grow larger and hotter the longer the population does not improve.
         """
-        if self.landing is not None and rng.random() < _LANDED:
+        if generation and self.landing is not None and rng.random() < _LANDED:
             landed = self.landed(rng)
             if landed is not None:
                 return landed

@@ -40,7 +40,7 @@ _COARSE = (8.0, 4.0, 2.0, 2.0, 2.0)
 """Size of a step, in half-widths, from which it is fixed, dive by dive."""
 _CHOICES = 3
 """Ways to fix what is coarse before a dive is given up."""
-_FIRST_STEPS, _STEPS = 40, 30
+_FIRST_STEPS, _STEPS = 40, 12
 _SHAPE = 8.0
 """Of the noise on weights at the start: the smaller, the more."""
 _FAR = 100.0
@@ -90,8 +90,7 @@ class Landing:
             return None
         if not np.abs(off).max(initial=0.0) < _FAR:
             return None
-        weights = relaxed.weights if len(free) == len(relaxed.free) else source.weights
-        return cls(*shape, weights, source.groups, part)
+        return cls(*shape, source.weights, source.groups, part)
 
     def draw(
         self, rng: np.random.Generator, stop: Callable[[], bool]

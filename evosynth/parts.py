@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,8 +113,8 @@ def _spared(relaxed: Relaxed) -> NDArray[np.bool_]:
     own = relaxed.own
     spared = np.zeros(len(own), dtype=np.bool_)
     order = np.argsort(-own, kind="stable")
-    tables = [relaxed.cells[:, table] for table in relaxed.problem.binding]
-    for cells in (*tables, relaxed.part):
+    tables: list[NDArray[Any]] = [relaxed.cells[:, table] for table in relaxed.problem.binding]
+    for cells in [*tables, relaxed.part]:
         cell = cells[relaxed.free][order]
         by_cell = np.argsort(cell, kind="stable")
         start = np.flatnonzero(np.diff(cell[by_cell], prepend=-1))

@@ -30,8 +30,14 @@ _CUT = 0.0025
 """Part of a step, squared, that these limits may cut off single rows."""
 _BOUND = 4
 """Times that rows are held at these limits and others make up for it."""
+_MODEST = 1.0
+_WORTHWHILE = 0.1
+"""Change of a usual weight from which a step within all limits is long enough."""
 _MUCH_HARDER = 10.0
-_WORSE = 1.05
+_WORSE, _BETTER = 1.05, 0.95
+"""What a step may and should change distances by."""
+_ENOUGH = 0.9
+"""Distance, in half-widths, within which steps that hardly help are not made."""
 _LEAST_TRUST = 1e-3
 _RIDGE, _HARDER, _HARDEST = 1e-2, 3.0, 1e12
 _SHORT = 1e-6
@@ -147,7 +153,10 @@ def sharpen(
         found = moved.figures()
         reach = _far(found[1])
         if reach < _WORSE * far or np.abs(short).max() > _SHORT:
+            idle = reach > _BETTER * far and np.abs(found[1]).max() < _ENOUGH
             relaxed, (influence, residual), far = moved, found, reach
+            if idle and np.abs(short).max() < _SHORT:
+                break
             trust = min(_USUAL, 2 * trust)
         else:
             trust /= 4
@@ -168,7 +177,20 @@ def _step(
     trust: float,
 ) -> FloatArray:
     """Change of each weight, as a share of it; of a usual one no more than ``trust``."""
-    share = np.zeros(len(own))
+    share, ridge = _least(
+        own,
+        sums,
+        short,
+        influence,
+        np.clip(residual, -AIM, AIM) - residual,
+        residual,
+        trust,
+        _RIDGE,
+        inside=True,
+    )
+    if ridge <= _MODEST or own @ share**2 >= _WORTHWHILE**2 * own.sum():
+        return np.clip(share, -_DOWN, _UP)
+    # A few rows stand in the way: they go as far as they may.
     bound = np.zeros(len(own), dtype=np.bool_)
     ridge = _RIDGE
     while True:
@@ -202,8 +224,12 @@ def _least(
     residual: FloatArray,
     trust: float,
     ridge: float,
+    inside: bool = False,
 ) -> tuple[FloatArray, float]:
-    """Least change of all that do the same, as shares of the weights; and the ridge it takes."""
+    """Least change of all that do the same, as shares of the weights; and the ridge it takes.
+
+    ``inside``: no share may be beyond its limits.
+    """
     root = np.sqrt(own)[:, None]
     sums, influence = sums * root, influence * root
     values, vectors = np.linalg.eigh(sums.T @ sums)
@@ -221,5 +247,8 @@ def _least(
         part = wanted / (values + ridge)
         usual = np.sqrt(part**2 @ values / own.sum())
         if usual <= trust or ridge > _HARDEST:
-            return (influence @ (vectors @ part) + mending) / root[:, 0], ridge
+            share = (influence @ (vectors @ part) + mending) / root[:, 0]
+            fits = not inside or (share.min() > -_DOWN and share.max() < _UP)
+            if fits or ridge > _HARDEST:
+                return np.asarray(share), ridge
         ridge *= _HARDER
