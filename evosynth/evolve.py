@@ -1,9 +1,10 @@
 """The evolutionary loop: (μ + λ), elitist, driven by a DEAP toolbox.
 
-A strategy registers its operators: ``draw``, ``select``, ``mate``, ``mutate``, ``evaluate`` and
-``survive`` as usual, ``finish`` for what is made of a generation in the end, ``appraise`` for
-its distance from print, ``rank`` to tell which candidate is the one to hand over (the smaller
-the better), ``alike`` for the share of records that candidates have in common.
+A strategy registers its operators: ``draw``, ``redraw`` (once others were drawn), ``select``,
+``mate``, ``mutate``, ``evaluate`` and ``survive`` as usual, ``finish`` for what is made of a
+generation in the end, ``appraise`` for its distance from print, ``rank`` to tell which candidate
+is the one to hand over (the smaller the better), ``alike`` for the share of records that
+candidates have in common.
 Every random draw comes from a generator seeded with (seed, generation, number of the child), so
 the number of workers changes nothing.
 """
@@ -122,8 +123,14 @@ def evolve(
         spread = pool.map if limits.workers > 1 else map
         if state is None:
             drawn: list[Candidate] = []
-            for part in (range(min(_FIRST, size)), range(_FIRST, size)):
-                drawn += spread(lambda i: _judged(toolbox, toolbox.draw(generator(0, i))), part)
+            for draw, part in (
+                (toolbox.draw, range(min(_FIRST, size))),
+                (toolbox.redraw, range(_FIRST, size)),
+            ):
+                tasks = [(draw, i) for i in part]
+                drawn += spread(
+                    lambda task: _judged(toolbox, task[0](generator(0, task[1]))), tasks
+                )
                 population = toolbox.survive(drawn, size)
                 if state is None:
                     state = Evolution(population, population[0], toolbox.appraise(population[0]))
@@ -205,6 +212,7 @@ def toolbox_of(
     toolbox.patient = patient
     toolbox.register("select", tournament)
     toolbox.register("survive", survive)
+    toolbox.register("redraw", getattr(strategy, "redraw", getattr(strategy, "draw", None)))
     for name in ("draw", "mate", "mutate", "evaluate", "finish", "appraise", "rank", "alike"):
         toolbox.register(name, getattr(strategy, name))
     return toolbox

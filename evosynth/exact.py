@@ -13,6 +13,7 @@ from evosynth.dense import place
 from evosynth.evolve import Candidate, keep_best, toolbox_of
 from evosynth.kernels.cells import count_cells, violation
 from evosynth.kernels.moves import accept_moves
+from evosynth.landing import Landing
 from evosynth.polish import PRINTS, polish
 from evosynth.problem import Problem
 from evosynth.record_types import Types, few_types
@@ -49,6 +50,11 @@ _WORTHWHILE = 0.02
 """Share of accepted micro-mutations that makes another burst worthwhile."""
 _HEAT = 0.02
 _CROSSED = 0.3
+_SIMPLE = 20
+"""Figures up to which moves alone are tried first."""
+_LANDED, _MOSTLY_LANDED = 0.5, 0.9
+"""Share of children that are drawn anew where landing is possible: of few figures, of more."""
+_LANDED_ROUNDS = 2
 _ROUNDS = 6
 _POLISHED = 4
 _CURVED_NEAR = 0.5
@@ -79,6 +85,8 @@ class Exact:
     """Whether tables overlap so much that records are placed variable by variable."""
     stop: Callable[[], bool]
     """Asked now and then whether to stop."""
+    landing: Landing | None = None
+    """Where curved figures can be met by real weights."""
     by_record: ClassVar[bool] = False
     """Whether candidates are records even where types are few."""
 
@@ -91,13 +99,25 @@ class Exact:
         few = few_types(problem) and not dense and not cls.by_record
         space: Space = Types(problem) if few else Records(problem)
         fitted = not dense or bool(problem.size or problem.shares)
-        source = prepare(space, start, fitted, np.random.default_rng((seed, _STREAM)), stop)
-        return cls(problem, space, source, dense, stop)
+        rng = np.random.default_rng((seed, _STREAM))
+        source = prepare(space, start, fitted, rng, stop)
+        landing = None if dense or cls.by_record else Landing.of(source, rng, stop)
+        return cls(problem, space, source, dense, stop, landing)
 
     @property
     def weight(self) -> float:
         """What a record in a wrong cell costs: more where single records move figures far."""
         return _CURVED_WEIGHT if self.problem.curved else 1.0
+
+    @property
+    def lands(self) -> bool:
+        """Whether landing is the way to go: moves alone hardly meet so many figures."""
+        return self.landing is not None and self.problem.size > _SIMPLE
+
+    @property
+    def renewed(self) -> float:
+        """Share of children that are drawn anew."""
+        return _MOSTLY_LANDED if self.lands else _LANDED
 
     @property
     def population(self) -> int:
@@ -119,6 +139,9 @@ class Exact:
         if not self.dense:
             if not self.problem.curved:
                 return self.candidate(self.source.draw(rng))
+            landed = self.landed(rng) if self.lands else None
+            if landed is not None:
+                return landed
             return self.mutate(self.candidate(self.repaired(self.source.draw(rng), rng)), rng, 0, 0)
         problem = self.problem
         slices = [problem.slice(int(table)) for table in problem.binding]
@@ -133,6 +156,18 @@ class Exact:
                 stop=self.stop,
             ).astype(problem.schema.dtype)
         )
+
+    def redraw(self, rng: np.random.Generator) -> Candidate:
+        """Draw a candidate where others were not exact at once."""
+        landed = None if self.lands else self.landed(rng)
+        return self.draw(rng) if landed is None else landed
+
+    def landed(self, rng: np.random.Generator) -> Candidate | None:
+        """Round real weights that meet the figures, if there are any and some way does."""
+        found = None if self.landing is None else self.landing.draw(rng, self.stop)
+        if found is None:
+            return None
+        return self.candidate(self.space.from_pool(self.source.codes, found[0]))
 
     def repaired(self, payload: Payload, rng: np.random.Generator) -> Payload:
         """Move records out of crowded cells of tables, whatever becomes of other figures."""
@@ -191,6 +226,10 @@ class Exact:
 
         They grow larger and hotter the longer the population does not improve.
         """
+        if generation and self.landing is not None and rng.random() < self.renewed:
+            landed = self.landed(rng)
+            if landed is not None:
+                return landed
         few = max(512, 8 * self.problem.schema.records) if self.problem.curved else _BURST
         size = min(_BURST, few) << min(stalled, 2)
         heat = _HEAT * min(stalled, 10)
@@ -229,7 +268,8 @@ class Exact:
     def finish(self, population: list[Candidate], rng: np.random.Generator) -> Candidate:
         """Polish the best few whose tables are exact and whose figures are near."""
         best, rank = population[0], self.rank(population[0], self.appraise(population[0]))
-        for standing, candidate in enumerate(population[:_POLISHED]):
+        rounds = _LANDED_ROUNDS if self.lands else _ROUNDS
+        for standing, candidate in enumerate(population[: 1 if self.lands else _POLISHED]):
             wrong = violation(candidate.cells, self.problem.low, self.problem.high)
             distance = float(candidate.residual @ candidate.residual)
             if not self.problem.size:
@@ -238,7 +278,7 @@ class Exact:
             # Curved figures are polished from afar, too, but then only in the best candidate.
             if wrong or not (near or (self.problem.curved and standing == 0)):
                 continue
-            found = self.candidate(polish(self.space, candidate.payload, rng, _ROUNDS, self.stop))
+            found = self.candidate(polish(self.space, candidate.payload, rng, rounds, self.stop))
             reached = self.rank(found, self.appraise(found))
             if reached < rank:
                 best, rank = found, reached

@@ -195,6 +195,30 @@ def test_nearest_plane_returns_a_lattice_vector_in_the_cell_of_the_target():
     assert np.abs(inside).max() <= 0.5 + 1e-6
 
 
+def test_reduction_does_not_drift_where_rows_are_all_but_dependent():
+    generator = np.random.default_rng(4)
+    effects = generator.normal(size=(90, 30)) * np.exp(generator.normal(0, 3, 30)) * 1e3
+    basis = np.hstack([np.eye(90), effects])
+    star, norm = lattice.reduce_basis(basis, 10**6)
+    exact = np.abs(np.diag(np.linalg.qr(basis.T)[1]))
+    np.testing.assert_allclose(np.sqrt(norm), exact, rtol=1e-9)
+    mu = np.tril((basis @ star.T) / norm, -1)
+    assert np.abs(mu).max() <= 0.5 + 1e-6
+
+
+def test_near_planes_are_the_nearest_plane_unless_jittered():
+    generator = np.random.default_rng(5)
+    basis = np.hstack([np.eye(6), generator.normal(size=(6, 2)) * 9])
+    star, norm = lattice.reduce_basis(basis, 10**6)
+    targets = generator.normal(size=(3, 8)) * 20
+    still = both(lattice.near_planes, basis, star, norm, targets, np.zeros((3, 6)))
+    for target, found in zip(targets, still, strict=True):
+        np.testing.assert_array_equal(found, lattice.nearest_plane(basis, star, norm, target))
+    moved = lattice.near_planes(basis, star, norm, targets, np.full((3, 6), 2.0))
+    assert not np.allclose(moved, still)
+    np.testing.assert_allclose(moved[:, :6], np.rint(moved[:, :6]), atol=1e-6)
+
+
 def test_balance_picks_the_option_that_keeps_the_sum_short():
     options = np.array([[[5.0], [-1.0]], [[3.0], [1.0]], [[-4.0], [0.5]]])
     picked = both(lattice.balance, np.array([2.0]), options)

@@ -9,46 +9,66 @@ from evosynth.kernels._jit import Floats, jit
 
 # Lenstra, Lenstra and Lovász ask for a constant between 1/4 and 1; nearer 1 reduces better.
 _DELTA = 0.99
+_MOST_TURNS = 8
 
 
 @jit
 def reduce_basis(basis: Floats, most_swaps: int) -> tuple[Floats, Floats]:
     """Reduce the rows of ``basis`` in place (LLL) and return their Gram-Schmidt vectors.
 
-    Stops early, with a basis that is valid but less reduced, after ``most_swaps`` swaps.
+    The orthogonalisation drifts as rows are exchanged, so it is made anew until nothing is left to
+    do. Stops early, with a basis that is valid but less reduced, after ``most_swaps`` swaps.
     """
     n, width = basis.shape
     mu = np.zeros((n, n))
     norm = np.zeros(n)
     star = np.zeros((n, width))
-    k = 0
-    reached = -1
     swaps = 0
-    while k < n:
-        if k > reached:
-            reached = k
-            star[k] = basis[k]
-            for j in range(k):
-                dot = 0.0
-                for c in range(width):
-                    dot += basis[k, c] * star[j, c]
-                mu[k, j] = dot / norm[j]
-                for c in range(width):
-                    star[k, c] -= mu[k, j] * star[j, c]
-            norm[k] = np.sum(star[k] * star[k])
-        if k == 0:
-            k = 1
-            continue
-        _shorten(basis, mu, k, k - 1)
-        if norm[k] < (_DELTA - mu[k, k - 1] ** 2) * norm[k - 1] and swaps < most_swaps:
-            swaps += 1
-            _swap(basis, mu, norm, star, k, reached)
-            k = max(1, k - 1)
-        else:
-            for j in range(k - 2, -1, -1):
-                _shorten(basis, mu, k, j)
-            k += 1
+    for _ in range(_MOST_TURNS):
+        before = swaps
+        k = 0
+        reached = -1
+        while k < n:
+            if k > reached:
+                reached = k
+                _orthogonalise(basis, mu, norm, star, k)
+            if k == 0:
+                k = 1
+                continue
+            _shorten(basis, mu, k, k - 1)
+            if norm[k] < (_DELTA - mu[k, k - 1] ** 2) * norm[k - 1] and swaps < most_swaps:
+                swaps += 1
+                _swap(basis, mu, norm, star, k, reached)
+                k = max(1, k - 1)
+            else:
+                for j in range(k - 2, -1, -1):
+                    _shorten(basis, mu, k, j)
+                k += 1
+        if swaps == before or swaps >= most_swaps:
+            break
+    for k in range(n):
+        _orthogonalise(basis, mu, norm, star, k)
     return star, norm
+
+
+@jit
+def _orthogonalise(basis: Floats, mu: Floats, norm: Floats, star: Floats, k: int) -> None:
+    """Take from row k its parts along the rows before it; twice, as once leaves rounding."""
+    width = basis.shape[1]
+    for c in range(width):
+        star[k, c] = basis[k, c]
+    for j in range(k):
+        mu[k, j] = 0.0
+    for _ in range(2):
+        for j in range(k):
+            dot = 0.0
+            for c in range(width):
+                dot += star[k, c] * star[j, c]
+            part = dot / norm[j]
+            mu[k, j] += part
+            for c in range(width):
+                star[k, c] -= part * star[j, c]
+    norm[k] = np.sum(star[k] * star[k])
 
 
 @jit
@@ -100,6 +120,27 @@ def nearest_plane(basis: Floats, star: Floats, norm: Floats, target: Floats) -> 
             for c in range(width):
                 rest[c] -= q * basis[i, c]
     return target - rest
+
+
+@jit
+def near_planes(
+    basis: Floats, star: Floats, norm: Floats, targets: Floats, jitter: Floats
+) -> Floats:
+    """Return a lattice vector near each target; ``jitter`` is added to what is rounded."""
+    found = np.empty_like(targets)
+    n, width = basis.shape
+    for t in range(len(targets)):
+        rest = targets[t].copy()
+        for i in range(n - 1, -1, -1):
+            dot = 0.0
+            for c in range(width):
+                dot += rest[c] * star[i, c]
+            q = np.rint(dot / norm[i] + jitter[t, i])
+            if q != 0.0:
+                for c in range(width):
+                    rest[c] -= q * basis[i, c]
+        found[t] = targets[t] - rest
+    return found
 
 
 @jit
