@@ -75,7 +75,8 @@ def kicked(problem: Problem, columns: IntArray, codes: Codes, rng: np.random.Gen
     column = int(rng.choice(columns))
     tables = [i for i, grid in enumerate(problem.grids) if column in grid.columns]
     some = np.flatnonzero(rng.random(len(codes)) < rng.choice(_KICKS))
-    _, group = np.unique(problem.cells(codes)[np.ix_(some, tables)], axis=0, return_inverse=True)
+    cells = problem.cells(codes)[some][:, tables]
+    _, group = np.unique(cells, axis=0, return_inverse=True)
     one = np.lexsort((rng.random(len(some)), group.ravel()))
     two = np.lexsort((rng.random(len(some)), group.ravel()))
     found[some[one], column] = codes[some[two], column]
