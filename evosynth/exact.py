@@ -14,6 +14,7 @@ from evosynth.evolve import Candidate, keep_best, toolbox_of
 from evosynth.kernels.cells import count_cells, violation
 from evosynth.kernels.moves import accept_moves
 from evosynth.landing import Landing
+from evosynth.newton import newton
 from evosynth.polish import PRINTS, polish
 from evosynth.problem import Problem
 from evosynth.record_types import Types, few_types
@@ -21,6 +22,7 @@ from evosynth.records import Records
 from evosynth.schema import FloatArray
 from evosynth.space import Compass, Payload, Space
 from evosynth.start import Source, prepare
+from evosynth.steer import steer, steerable
 
 POPULATION = 24
 _LEAST_POPULATION = 4
@@ -58,6 +60,8 @@ _LANDED_ROUNDS = 2
 _ROUNDS = 6
 _POLISHED = 4
 _CURVED_NEAR = 0.5
+_STEERED = 0.4
+"""Share of figures that may be missed after Newton steps for these to be the way."""
 _NEAR = 1e-3
 """Squared statistical distance per figure below which polishing is worth trying."""
 
@@ -130,6 +134,11 @@ class Exact:
         )
         return max(_LEAST_POPULATION, min(POPULATION, fit))
 
+    @property
+    def steers(self) -> bool:
+        """Whether values are few enough to take Newton steps in all of them."""
+        return self.space.drawn and steerable(self.problem, self.space.stepped)
+
     def toolbox(self) -> base.Toolbox:
         """Register the operators with DEAP."""
         return toolbox_of(self, keep_best)
@@ -142,7 +151,14 @@ class Exact:
             landed = self.landed(rng) if self.lands else None
             if landed is not None:
                 return landed
-            return self.mutate(self.candidate(self.repaired(self.source.draw(rng), rng)), rng, 0, 0)
+            payload = self.repaired(self.source.draw(rng), rng)
+            if self.steers:
+                found = self.candidate(
+                    steer(self.problem, self.space.stepped, payload, rng, self.stop)
+                )
+                if self.rank(found, self.appraise(found))[0] < _STEERED * self.problem.size:
+                    return found
+            return self.mutate(self.candidate(payload), rng, 0, 0)
         problem = self.problem
         slices = [problem.slice(int(table)) for table in problem.binding]
         return self.candidate(
@@ -258,6 +274,9 @@ class Exact:
             child.payload = self.space.apply(child.payload, moves, made.astype(np.int64))
             if made.sum() < _WORTHWHILE * size:
                 break
+        if self.steers and not self.stop():
+            columns = self.space.stepped
+            child.payload = newton(self.problem, columns, child.payload, rng, self.stop)
         return self.candidate(child.payload) if self.problem.curved else child
 
     def evaluate(self, candidate: Candidate) -> tuple[float]:

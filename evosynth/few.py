@@ -7,11 +7,14 @@ import numpy as np
 from evosynth.column import anneal
 from evosynth.evolve import Candidate
 from evosynth.exact import Exact
+from evosynth.fences import snapped
 from evosynth.kernels.cells import violation
+from evosynth.newton import newton
 from evosynth.polish import PRINTS, outside, polish
 from evosynth.problem import Problem
 from evosynth.ranks import FEW_RECORDS, GroupQuantile
 from evosynth.space import Payload
+from evosynth.steer import kicked, steer
 
 _POPULATION = 4
 _VERY_FEW = 100
@@ -24,6 +27,10 @@ _FIRST, _LATER = 400_000, 200_000
 _WHOLE = 0.25
 """Share of the mutations that are of all variables at once."""
 _ROUNDS = 2
+_TURNED = 0.5
+"""Share of the mutations of quantities that are Newton steps."""
+_STEERED = 0.4
+"""Share of figures that may be missed after Newton steps for these to be the way."""
 
 
 def few_records(problem: Problem) -> bool:
@@ -44,11 +51,21 @@ class Few(Exact):
         return _POPULATION
 
     def draw(self, rng: np.random.Generator) -> Candidate:
-        """Draw a candidate, set its tables right, and anneal one variable after the other."""
+        """Draw a candidate, set its tables right, and steer it; or anneal variable by variable."""
         payload = self.repaired(self.source.draw(rng), rng)
+        steered = None
+        if self.steers:
+            found = steer(self.problem, self.space.stepped, payload, rng, self.stop)
+            steered = self.candidate(found)
+            if self.rank(steered, self.appraise(steered))[0] < _STEERED * self.problem.size:
+                return steered
         for column in rng.permutation(self.space.stepped):
-            payload = anneal(self.problem, payload, int(column), (_HOT, _WARM), _FIRST, rng)
-        return self.candidate(payload)
+            heats = _HOT, _WARM
+            payload = anneal(self.problem, payload, int(column), heats, _FIRST, rng, self.stop)
+        annealed = self.candidate(payload)
+        if steered is not None and self.evaluate(steered) < self.evaluate(annealed):
+            return steered
+        return annealed
 
     def candidate(self, payload: Payload) -> Candidate:
         """Count the cells and estimate the figures anew."""
@@ -66,6 +83,12 @@ class Few(Exact):
         """Anneal one variable, or make bursts of micro-mutations of all."""
         if not len(self.space.stepped) or rng.random() < _WHOLE:
             return super().mutate(child, rng, generation, stalled)
+        if self.steers and rng.random() < _TURNED:
+            columns = self.space.stepped
+            payload = snapped(
+                self.problem, columns, kicked(self.problem, columns, child.payload, rng)
+            )
+            return self.candidate(newton(self.problem, columns, payload, rng, self.stop))
         column = int(rng.choice(self.space.stepped))
         heats = min(2.0 + stalled, _HOT), _COLD
         return self.candidate(

@@ -24,33 +24,35 @@ class Null:
         offset = self.likelihood.offset
         return len(self.likelihood.y.values), 1 if offset is None else len(offset.values)
 
-    @cached_property
-    def _rows(self) -> Rows:
+    def _rows(self, cells: NDArray[Any]) -> Rows:
         """One row per cell."""
         model = self.likelihood
-        outcomes, exposures = self._shape
-        level = np.repeat(np.arange(outcomes), exposures)
-        offset = np.zeros(exposures) if model.offset is None else model.offset.values
-        cells = len(level)
+        level, exposure = np.divmod(cells, self._shape[1])
         return Rows(
-            np.ones((cells, model.design.width)),
+            np.ones((len(cells), model.design.width)),
             model.y.values[level],
             model.extra[level],
-            np.tile(offset, outcomes),
-            np.ones(cells),
+            np.zeros(len(cells)) if model.offset is None else model.offset.values[exposure],
+            np.ones(len(cells)),
         )
 
-    def cells(self, codes: Codes) -> NDArray[Any]:
-        """Cell of each record."""
+    def _cells(self, codes: Codes) -> NDArray[Any]:
         model = self.likelihood
         outcome = codes[:, model.y.column].astype(np.int64)
         if model.offset is None:
             return outcome
         return outcome * self._shape[1] + codes[:, model.offset.column]
 
-    def values(self, codes: Codes, counts: FloatArray) -> FloatArray:
-        """Log-likelihood in each cell at the estimate from a dataset."""
-        model = self.likelihood
-        held = np.bincount(self.cells(codes), counts, len(self._rows.y)).astype(np.float64)
-        fit = model.fit(self._rows, held, model.default)
-        return model.derivatives(self._rows, fit.theta)[0]
+    def fit(self, codes: Codes, counts: FloatArray) -> FloatArray:
+        """Estimate the parameters from a dataset."""
+        cells, row = np.unique(self._cells(codes), return_inverse=True)
+        held = np.bincount(row, counts, len(cells)).astype(np.float64)
+        return self.likelihood.fit(self._rows(cells), held, self.likelihood.default).theta
+
+    def values(self, codes: Codes, theta: FloatArray) -> FloatArray:
+        """Log-likelihood of each record."""
+        cells = self._cells(codes)
+        total = self._shape[0] * self._shape[1]
+        every = np.arange(total) if total <= len(cells) else cells
+        found = self.likelihood.derivatives(self._rows(every), theta)[0]
+        return found if total > len(cells) else np.asarray(found[cells])

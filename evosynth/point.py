@@ -23,7 +23,7 @@ class Point:
     model: Model
     fit: Fit
     null: FloatArray
-    """Log-likelihoods without covariates, by cell."""
+    """Estimate without covariates."""
     variances: Variances | None
     at: Derivatives
     step: FloatArray
@@ -55,7 +55,7 @@ class Point:
             theta = target + step
         null = np.empty(0)
         if model.null is not None:
-            null = model.null.values(codes, counts * (rows.weight > 0))
+            null = model.null.fit(codes, counts * (rows.weight > 0))
         variances, found = None, np.empty(0)
         if len(wanted):
             corrected = {"HC2": 1, "HC3": 2}.get(robust or "", 0)
@@ -84,7 +84,7 @@ class Point:
         else:
             found = [value]
         if model.null is not None:
-            found.append(np.where(there, self.null[model.null.cells(codes)], 0.0))
+            found.append(np.where(there, model.null.values(codes, self.null), 0.0))
         if len(model.saturated):
             found.append(np.where(there, model.saturated[codes[:, model.outcome]], 0.0))
         sums = np.stack(found, axis=1)

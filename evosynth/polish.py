@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from evosynth.kernels.cells import sum_rows
 from evosynth.kernels.lattice import balance, descend, nearest_plane, reduce_basis
 from evosynth.kernels.moves import best_pair, neutral_moves, pick_neutral
+from evosynth.newton import newton
 from evosynth.schema import FloatArray, IntArray
 from evosynth.space import FINEST, ROOM, TRUST, Moves, Payload, Space
+from evosynth.steer import steerable
 
 INSIDE = 0.93
 """How far from its target, in half-widths, the expansion may leave a figure."""
@@ -39,6 +41,7 @@ _FEW_RECORDS = 1000
 """Records up to which pairs of moves are tried exhaustively."""
 _PAIRED = 800
 _STEPS = 40
+_NEWTON = 10
 _APPROACHES = 80
 _APPROACHED = 5
 """Moves, of each record, among which those of an approach are sought."""
@@ -63,10 +66,13 @@ def polish(
     stop: Callable[[], bool] = lambda: False,
 ) -> Payload:
     """Try to land a candidate whose tables are exact; return the best that was seen."""
-    if space.problem.curved:
-        payload = _approach(space, payload, rng, stop)
     best, least = payload, _loss(space, payload)
-    divided = _divided(space, payload, rng)
+    if space.problem.curved:
+        payload = _approach(space, best, rng, stop)
+        loss = _loss(space, payload)
+        if loss < least:
+            best, least = payload, loss
+    divided = _divided(space, best, rng)
     few = space.problem.schema.records <= _FEW_RECORDS
     stalled = 0
     for attempt in range(rounds * (_TURNS if divided else 1)):
@@ -146,6 +152,17 @@ def _disjoint(
     return order[chosen], reach[chosen]
 
 
+def _nearer(
+    space: Space, payload: Payload, rng: np.random.Generator, stop: Callable[[], bool]
+) -> Payload:
+    """Approach by Newton steps where values are few enough, and by many moves otherwise."""
+    if space.drawn and steerable(space.problem, space.stepped):
+        found = newton(space.problem, space.stepped, payload, rng, most=_NEWTON)
+        if found is not payload:
+            return found
+    return _approach(space, payload, rng, stop)
+
+
 def _landings(
     space: Space,
     best: Payload,
@@ -169,7 +186,7 @@ def _landings(
     else:
         # What a landing leaves outside is often what single records hardly change.
         curved = attempt % 2 == 1 and space.problem.curved and not divided
-        near = _approach(space, best, rng, stop) if curved else best
+        near = _nearer(space, best, rng, stop) if curved else best
         for found in _joint(space, near, attempt, rng):
             yield found, _loss(space, found)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from evosynth.kernels.cells import count_weights, rake, sum_joint, sum_rows, tilt_rows
 from evosynth.kernels.design import sum_products
@@ -262,9 +263,17 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
             break
         tied = ties @ products @ ties.T
         ridge = damping * np.diag(np.diag(tied) + np.diag(tied).mean())
-        tilt = tilt_rows(*shape, np.linalg.lstsq(tied + ridge, gaps, rcond=1e-12)[0] @ ties)
+        tilt = tilt_rows(*shape, _resolved(tied + ridge, gaps) @ ties)
         _tilt(weights, tilt, problem.schema.records)
     weights[:] = best
+
+
+def _resolved(matrix: FloatArray, gaps: FloatArray) -> FloatArray:
+    """Solve for the multipliers; where they are not determined, the smallest."""
+    try:
+        return np.asarray(linalg.cho_solve(linalg.cho_factor(matrix), gaps))
+    except linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, gaps, rcond=1e-12)[0])
 
 
 def _sweep(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> None:

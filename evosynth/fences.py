@@ -1,0 +1,102 @@
+"""How far values may move before a table or a quantile takes note."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evosynth.problem import Problem
+from evosynth.ranks import GroupQuantile, order_statistics
+from evosynth.schema import Codes, IntArray
+
+_FARTHEST = 60
+"""Levels below a quantile among which its lower record is sought."""
+_TINY = 1e-9
+
+
+def cell_ends(problem: Problem, column: int) -> tuple[IntArray, IntArray]:
+    """First and last level of the run of levels around each that no table tells apart."""
+    variable = problem.schema.variables[column]
+    new = np.zeros(variable.size, dtype=np.bool_)
+    new[0] = True
+    new[variable.valid :] = True
+    for grid in problem.grids:
+        for at, groups in zip(grid.columns, grid.groups, strict=True):
+            if at == column:
+                new[1:] |= np.diff(groups) != 0
+    start = np.flatnonzero(new)
+    run = np.cumsum(new) - 1
+    return start[run], np.append(start[1:], variable.size)[run] - 1
+
+
+def keep_ranks(
+    problem: Problem, column: int, codes: Codes, least: IntArray, most: IntArray
+) -> None:
+    """Keep the records on either side of a small group's quantiles where they are."""
+    here = codes[:, column].astype(np.int64)
+    for block in problem.smooth:
+        if not isinstance(block, GroupQuantile) or block.column != column:
+            continue
+        inside = np.flatnonzero(block.classes.grid.cells(codes) == 0)
+        if not len(inside):
+            continue
+        inside = inside[np.argsort(here[inside], kind="stable")]
+        values = here[inside]
+        for rank in {rank for rank, share in order_statistics(block.parts, len(inside)) if share}:
+            below, middle, above = inside[:rank], inside[rank], inside[rank + 1 :]
+            most[below] = np.minimum(most[below], values[rank])
+            least[above] = np.maximum(least[above], values[rank])
+            if rank:
+                least[middle] = max(least[middle], values[rank - 1])
+            if len(above):
+                most[middle] = min(most[middle], values[rank + 1])
+
+
+def snapped(problem: Problem, columns: IntArray, codes: Codes) -> Codes:
+    """Put the middle records of small groups where their quantiles print as published.
+
+    Others go to the side of them that their rank says; all stay in their cells of tables.
+    """
+    found = codes.copy()
+    for block in problem.smooth:
+        if not isinstance(block, GroupQuantile) or block.column not in columns:
+            continue
+        inside = np.flatnonzero(block.classes.grid.cells(found) == 0)
+        if len(block.parts) != 1 or not len(inside):
+            continue
+        here = found[inside, block.column].astype(np.int64)
+        order = np.argsort(here, kind="stable")
+        ranks = order_statistics(block.parts, len(inside))
+        (first, _), (second, along) = ranks
+        valid = problem.schema.variables[block.column].valid
+        lower, upper = _middle(block, valid, here[order[first]], along)
+        if lower < 0:
+            continue
+        goal = here.copy()
+        goal[order[: first + 1]] = np.minimum(goal[order[: first + 1]], lower)
+        goal[order[second:]] = np.maximum(goal[order[second:]], upper)
+        goal[order[first]] = lower
+        if second > first:
+            goal[order[second]] = upper
+        least, most = (ends[here] for ends in cell_ends(problem, block.column))
+        found[inside, block.column] = np.clip(goal, least, most)
+    return found
+
+
+def _middle(block: GroupQuantile, valid: int, now: int, along: float) -> tuple[int, int]:
+    """Levels of the two middle records at which a quantile prints as published, or -1."""
+    values = block.values[:valid]
+    hits = np.flatnonzero([block.published.prints(value) for value in values.tolist()])
+    if len(hits):
+        level = int(hits[np.argmin(np.abs(hits - now))])
+        return level, level
+    centre = block.target[0]
+    lower = int(np.searchsorted(values, centre)) - 1
+    if lower < 0 or along <= 0.0:
+        return -1, -1
+    for below in range(lower, max(-1, lower - _FARTHEST), -1):
+        wanted = (centre - (1 - along) * values[below]) / along
+        upper = min(int(np.searchsorted(values, wanted - _TINY)), valid - 1)
+        for above in (upper, max(upper - 1, 0)):
+            if block.published.prints((1 - along) * values[below] + along * values[above]):
+                return below, above
+    return -1, -1

@@ -1,0 +1,83 @@
+"""Small datasets: Newton steps from several places, and the best of where they lead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from evosynth.fences import snapped
+from evosynth.newton import away, newton
+from evosynth.problem import Problem
+from evosynth.schema import Codes, IntArray
+
+_MOST_SLOPES = 2_000_000
+"""Values times figures up to which slopes are tabulated."""
+_STARTS = 4
+_LOADING = 1.5
+_KICKS = 0.1, 0.3, 1.0
+"""Shares of records whose values are exchanged."""
+_NEAR = 0.5
+"""Distance for each figure below which the rest is left to polishing."""
+
+
+def steerable(problem: Problem, columns: IntArray) -> bool:
+    """Whether there are quantities to steer by, and few enough records."""
+    size = problem.schema.records * len(columns) * problem.size
+    return problem.curved and 0 < size <= _MOST_SLOPES
+
+
+def steer(
+    problem: Problem,
+    columns: IntArray,
+    codes: Codes,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] = lambda: False,
+    starts: int = _STARTS,
+) -> Codes:
+    """Take Newton steps from a dataset, then from others of the same values, until one is near."""
+    ones = np.ones(len(codes), dtype=np.int64)
+    best, least = codes, away(problem.measure(codes, ones))
+    for start in range(starts):
+        begin = codes if start == 0 else shuffled(problem, columns, codes, rng)
+        found = newton(problem, columns, snapped(problem, columns, begin), rng, stop)
+        loss = away(problem.measure(found, ones))
+        if loss < least:
+            best, least = found, loss
+        if least <= _NEAR * np.sqrt(problem.size) or stop():
+            break
+    return best
+
+
+def shuffled(problem: Problem, columns: IntArray, codes: Codes, rng: np.random.Generator) -> Codes:
+    """Exchange values between records of the same cells so that they go together by chance.
+
+    Every quantity follows one factor, drawn anew, to a degree and with a sign that are drawn:
+    steps never turn a correlation that stands on the wrong side.
+    """
+    found = codes.copy()
+    factor = rng.normal(size=len(codes))
+    cells = problem.cells(codes)
+    for column in columns.tolist():
+        tables = [i for i, grid in enumerate(problem.grids) if column in grid.columns]
+        _, group = np.unique(cells[:, tables], axis=0, return_inverse=True)
+        group = group.ravel()
+        score = rng.normal(0.0, _LOADING) * factor + rng.normal(size=len(codes))
+        by_value = np.lexsort((codes[:, column], group))
+        by_score = np.lexsort((score, group))
+        found[by_score, column] = codes[by_value, column]
+    return found
+
+
+def kicked(problem: Problem, columns: IntArray, codes: Codes, rng: np.random.Generator) -> Codes:
+    """Exchange the values of one quantity between some records of the same cells."""
+    found = codes.copy()
+    column = int(rng.choice(columns))
+    tables = [i for i, grid in enumerate(problem.grids) if column in grid.columns]
+    some = np.flatnonzero(rng.random(len(codes)) < rng.choice(_KICKS))
+    cells = problem.cells(codes)[some][:, tables]
+    _, group = np.unique(cells, axis=0, return_inverse=True)
+    one = np.lexsort((rng.random(len(some)), group.ravel()))
+    two = np.lexsort((rng.random(len(some)), group.ravel()))
+    found[some[one], column] = codes[some[two], column]
+    return found
