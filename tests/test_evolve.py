@@ -105,6 +105,7 @@ def test_tables_that_are_exact_at_once_are_drawn_twice_and_no_more(tmp_path):
         toolbox = strategy.toolbox()
         drawn[start] = []
         toolbox.register("draw", _counted(strategy.draw, drawn[start]))
+        toolbox.register("redraw", _counted(strategy.redraw, drawn[start]))
         state, reason = evolve(toolbox, 1, POPULATION, Limits(0), lambda state: False)
         assert (reason == EVERY_FIGURE) == (start == "calibrated")
     assert [len(seen) for seen in drawn.values()] == [2, POPULATION]
