@@ -54,9 +54,8 @@ _HEAT = 0.02
 _CROSSED = 0.3
 _SIMPLE = 20
 """Figures up to which moves alone are tried first."""
-_LANDED, _MOSTLY_LANDED = 0.5, 0.9
-"""Share of children that are drawn anew where landing is possible: of few figures, of more."""
-_LANDED_ROUNDS = 2
+_LANDED = 0.5
+"""Share of children that are drawn anew where landing is possible."""
 _ROUNDS = 6
 _POLISHED = 4
 _CURVED_NEAR = 0.5
@@ -114,16 +113,6 @@ class Exact:
         return _CURVED_WEIGHT if self.problem.curved else 1.0
 
     @property
-    def lands(self) -> bool:
-        """Whether landing is the way to go: moves alone hardly meet so many figures."""
-        return self.landing is not None and self.problem.size > _SIMPLE
-
-    @property
-    def renewed(self) -> float:
-        """Share of children that are drawn anew."""
-        return _MOSTLY_LANDED if self.lands else _LANDED
-
-    @property
     def population(self) -> int:
         """Number of candidates: as usual, or few where each takes long or much memory."""
         if self.dense:
@@ -148,7 +137,7 @@ class Exact:
         if not self.dense:
             if not self.problem.curved:
                 return self.candidate(self.source.draw(rng))
-            landed = self.landed(rng) if self.lands else None
+            landed = self.landed(rng) if self.problem.size > _SIMPLE else None
             if landed is not None:
                 return landed
             payload = self.repaired(self.source.draw(rng), rng)
@@ -175,7 +164,7 @@ class Exact:
 
     def redraw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate where others were not exact at once."""
-        landed = None if self.lands else self.landed(rng)
+        landed = self.landed(rng) if self.problem.size <= _SIMPLE else None
         return self.draw(rng) if landed is None else landed
 
     def landed(self, rng: np.random.Generator) -> Candidate | None:
@@ -242,7 +231,7 @@ class Exact:
 
         They grow larger and hotter the longer the population does not improve.
         """
-        if generation and self.landing is not None and rng.random() < self.renewed:
+        if generation and self.landing is not None and rng.random() < _LANDED:
             landed = self.landed(rng)
             if landed is not None:
                 return landed
@@ -287,8 +276,7 @@ class Exact:
     def finish(self, population: list[Candidate], rng: np.random.Generator) -> Candidate:
         """Polish the best few whose tables are exact and whose figures are near."""
         best, rank = population[0], self.rank(population[0], self.appraise(population[0]))
-        rounds = _LANDED_ROUNDS if self.lands else _ROUNDS
-        for standing, candidate in enumerate(population[: 1 if self.lands else _POLISHED]):
+        for standing, candidate in enumerate(population[:_POLISHED]):
             wrong = violation(candidate.cells, self.problem.low, self.problem.high)
             distance = float(candidate.residual @ candidate.residual)
             if not self.problem.size:
@@ -297,7 +285,7 @@ class Exact:
             # Curved figures are polished from afar, too, but then only in the best candidate.
             if wrong or not (near or (self.problem.curved and standing == 0)):
                 continue
-            found = self.candidate(polish(self.space, candidate.payload, rng, rounds, self.stop))
+            found = self.candidate(polish(self.space, candidate.payload, rng, _ROUNDS, self.stop))
             reached = self.rank(found, self.appraise(found))
             if reached < rank:
                 best, rank = found, reached

@@ -41,8 +41,8 @@ _COARSE = (8.0, 4.0, 2.0, 2.0, 2.0)
 _CHOICES = 3
 """Ways to fix what is coarse before a dive is given up."""
 _FIRST_STEPS, _STEPS = 40, 12
-_SHAPE = 8.0
-"""Of the noise on weights at the start: the smaller, the more."""
+_SHAPES = (8.0, 40.0)
+"""Of the noise on weights at the start, either: the smaller, the more."""
 _FAR = 100.0
 """Distance, in half-widths, from which weights are too far off for parts to be settled."""
 _MANY = 2000
@@ -105,7 +105,8 @@ class Landing:
         self, rng: np.random.Generator, stop: Callable[[], bool]
     ) -> tuple[IntArray, float] | None:
         problem = self.problem
-        noisy = self.weights * rng.gamma(_SHAPE, 1 / _SHAPE, len(self.weights))
+        shape = float(rng.choice(_SHAPES))
+        noisy = self.weights * rng.gamma(shape, 1 / shape, len(self.weights))
         free = np.flatnonzero(noisy > 0)
         relaxed = Relaxed(problem, self.codes, self.cells, noisy, free, self.part, np.empty(0))
         relaxed, _, off = sharpen(sampled(relaxed, _MANY, rng), _FIRST_STEPS, stop)
