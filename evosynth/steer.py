@@ -9,10 +9,13 @@ import numpy as np
 from evosynth.fences import snapped
 from evosynth.newton import away, newton
 from evosynth.problem import Problem
+from evosynth.ranks import GroupQuantile
 from evosynth.schema import Codes, IntArray
 
 _MOST_SLOPES = 2_000_000
 """Values times figures up to which slopes are tabulated."""
+_RANKED = 1 / 3
+"""Share of figures that are quantiles of small groups from which single records decide too much."""
 _STARTS = 4
 _LOADING = 1.5
 _KICKS = 0.1, 0.3, 1.0
@@ -22,9 +25,11 @@ _NEAR = 0.5
 
 
 def steerable(problem: Problem, columns: IntArray) -> bool:
-    """Whether there are quantities to steer by, and few enough records."""
+    """Whether there are quantities to steer by, few enough records, and mostly smooth figures."""
     size = problem.schema.records * len(columns) * problem.size
-    return problem.curved and 0 < size <= _MOST_SLOPES
+    ranked = sum(block.size for block in problem.smooth if isinstance(block, GroupQuantile))
+    smooth = ranked <= _RANKED * problem.size
+    return problem.curved and smooth and 0 < size <= _MOST_SLOPES
 
 
 def steer(
