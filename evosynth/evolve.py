@@ -123,11 +123,8 @@ def evolve(
         spread = pool.map if limits.workers > 1 else map
         if state is None:
             drawn: list[Candidate] = []
-            for draw, part in (
-                (toolbox.draw, range(min(_FIRST, size))),
-                (toolbox.redraw, range(_FIRST, size)),
-            ):
-                tasks = [(draw, i) for i in part]
+            for part in (range(min(_FIRST, size)), range(_FIRST, size)):
+                tasks = [(toolbox.redraw if i else toolbox.draw, i) for i in part]
                 drawn += spread(
                     lambda task: _judged(toolbox, task[0](generator(0, task[1]))), tasks
                 )

@@ -141,12 +141,6 @@ class Exact:
             if landed is not None:
                 return landed
             payload = self.repaired(self.source.draw(rng), rng)
-            if self.steers:
-                found = self.candidate(
-                    steer(self.problem, self.space.stepped, payload, rng, self.stop)
-                )
-                if self.rank(found, self.appraise(found))[0] < _STEERED * self.problem.size:
-                    return found
             return self.mutate(self.candidate(payload), rng, 0, 0)
         problem = self.problem
         slices = [problem.slice(int(table)) for table in problem.binding]
@@ -165,7 +159,12 @@ class Exact:
     def redraw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate where others were not exact at once."""
         landed = self.landed(rng) if self.problem.size <= _SIMPLE else None
-        return self.draw(rng) if landed is None else landed
+        if landed is not None:
+            return landed
+        if not self.steers:
+            return self.draw(rng)
+        payload = self.repaired(self.source.draw(rng), rng)
+        return self.candidate(steer(self.problem, self.space.stepped, payload, rng, self.stop))
 
     def landed(self, rng: np.random.Generator) -> Candidate | None:
         """Round real weights that meet the figures, if there are any and some way does."""
@@ -263,7 +262,7 @@ class Exact:
             child.payload = self.space.apply(child.payload, moves, made.astype(np.int64))
             if made.sum() < _WORTHWHILE * size:
                 break
-        if self.steers and not self.stop():
+        if generation and self.steers and not self.stop():
             columns = self.space.stepped
             child.payload = newton(self.problem, columns, child.payload, rng, self.stop)
         return self.candidate(child.payload) if self.problem.curved else child

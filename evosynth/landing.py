@@ -51,6 +51,9 @@ _MOST_CELLS, _MOST_FIGURES = 400, 200
 """Cells and figures up to which it is tried."""
 _FEW_RECORDS = 300
 """Records from which it is tried where there are quantities: fewer are too coarse."""
+_MANY_RECORDS = 6000
+"""Records up to which it is tried where types are too many to enumerate: in more, moves do as well,
+and sooner."""
 _FEWEST, _EACH, _MOST = 120, 6, 330
 """Free rows in the end: some, and some for each figure, but not more than can be reduced."""
 
@@ -78,6 +81,7 @@ class Landing:
             or len(problem.low) > _MOST_CELLS
             or problem.size > _MOST_FIGURES
             or (quantities and problem.schema.records < _FEW_RECORDS)
+            or (source.space.drawn and problem.schema.records > _MANY_RECORDS)
         ):
             return None
         part = parts(problem, source.codes)

@@ -47,13 +47,17 @@ _APPROACHED = 5
 """Moves, of each record, among which those of an approach are sought."""
 _AT_RANDOM = 0.5
 """Share of them that are taken as they come, not those first that pull most."""
-_NO_NEARER = 8
+_FARTHER = 2.0
+"""How much farther off, in its own units, a step may lead before it is taken back."""
+_NO_NEARER = 12
 """Steps of an approach that bring figures no nearer after which it ends."""
 _PASSES = 20
 _HOPELESS = 8
 """Rounds without success after which a candidate is left."""
 _ALONE = 1 / 3
 """Share of figures that a usual move leaves alone from which variables are polished in turn."""
+_CLOSE, _PERSISTENCE = 3.0, 4
+"""Distance, by `outside`, from which no round is the last, up to so many times as many."""
 _TURNS = 8
 """Rounds by variable for each round of all variables at once."""
 
@@ -75,7 +79,10 @@ def polish(
     divided = _divided(space, best, rng)
     few = space.problem.schema.records <= _FEW_RECORDS
     stalled = 0
-    for attempt in range(rounds * (_TURNS if divided else 1)):
+    last = rounds * (_TURNS if divided else 1)
+    for attempt in range(_PERSISTENCE * last):
+        if attempt >= last and least > _CLOSE:
+            break
         before = least
         for found, loss in _landings(
             space, best, least, divided, few and stalled > 1, attempt, rng, stop
@@ -98,8 +105,10 @@ def _approach(
     What single records hardly change, such as a standard error given all others, takes many
     moves that pull together: distances count in units of what such moves can do.
     """
-    least = np.inf
-    found, idle, promised = payload, 0, None
+    least, idle, part = np.inf, 0, 1.0
+    found = before = payload
+    promised: FloatArray | None = None
+    whiten, distance = np.empty((0, 0)), np.inf
     both = not space.drawn
     for _ in range(_APPROACHES):
         size = min(_MOST_MOVES, _APPROACHED * len(space.stock(payload)))
@@ -113,24 +122,30 @@ def _approach(
             found, least = payload, off
         if least == 0.0 or idle == _NO_NEARER or stop():
             break
+        left = residual - np.clip(residual, -ROOM, ROOM)
+        if promised is not None and ((left @ whiten) ** 2).sum() > _FARTHER * distance:
+            payload, promised, part = before, None, part / 4
+            continue
         sound = np.flatnonzero(np.isfinite(effects).all(axis=1))
         moves, effects = moves.subset(sound), effects[sound]
         wrong = TRUST * np.abs(residual) if promised is None else np.abs(residual - promised)
         doubt = np.maximum(FINEST, wrong)
         values, vectors = np.linalg.eigh(effects.T @ effects + np.diag(doubt**2))
         whiten = vectors / np.sqrt(np.maximum(values, FINEST**2))
-        rest = (residual - np.clip(residual, -ROOM, ROOM)) @ whiten
+        rest = left @ whiten
+        distance = float(rest @ rest)
+        rest *= part
+        part = min(1.0, 2 * part)
         white = effects @ whiten
         pull = -(white @ rest)
         if len(space.stock(payload)) < len(pull):
             pull[rng.random(len(pull)) < _AT_RANDOM] *= 1e-9
-        order, reach = _disjoint(
-            space, payload, moves, np.argsort(-np.abs(pull) if both else -pull)
-        )
+        first = np.argsort(-np.abs(pull) if both else -pull)
+        order, reach = _disjoint(space, payload, moves, first)
         times = np.zeros(len(moves), dtype=np.int64)
         times[order] = descend(white[order], reach, rest, _PASSES)
         promised = residual + times @ effects
-        payload = space.apply(payload, moves, times)
+        before, payload = payload, space.apply(payload, moves, times)
     return found
 
 

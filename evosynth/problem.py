@@ -68,7 +68,7 @@ class Problem:
         for plan in plans:
             numbers = []
             for table in plan.tables:
-                grid = plain(table.grid)
+                grid = plain(table.grid) if max(table.grid.shape) > 1 else table.grid
                 number = known.setdefault(grid.key, len(grids))
                 if number == len(grids):
                     grids.append(grid)

@@ -12,6 +12,7 @@ from evosynth.problem import Problem
 from evosynth.ranks import GroupQuantile
 from evosynth.schema import Codes, IntArray
 
+_MOST_RECORDS = 1500
 _MOST_SLOPES = 2_000_000
 """Values times figures up to which slopes are tabulated."""
 _RANKED = 1 / 3
@@ -29,7 +30,8 @@ def steerable(problem: Problem, columns: IntArray) -> bool:
     size = problem.schema.records * len(columns) * problem.size
     ranked = sum(block.size for block in problem.smooth if isinstance(block, GroupQuantile))
     smooth = ranked <= _RANKED * problem.size
-    return problem.curved and smooth and 0 < size <= _MOST_SLOPES
+    few = problem.schema.records <= _MOST_RECORDS and 0 < size <= _MOST_SLOPES
+    return problem.curved and smooth and few
 
 
 def steer(
