@@ -11,6 +11,7 @@ from deap import base
 
 from evosynth.dense import place
 from evosynth.evolve import Candidate, keep_best, toolbox_of
+from evosynth.fitted import Model
 from evosynth.kernels.cells import count_cells, violation
 from evosynth.kernels.moves import accept_moves
 from evosynth.landing import Landing
@@ -124,6 +125,12 @@ class Exact:
         return max(_LEAST_POPULATION, min(POPULATION, fit))
 
     @property
+    def lands(self) -> bool:
+        """Whether to land at once: where several figures of models hang on each other."""
+        models = any(isinstance(b, Model) and not b.traits.linear for b in self.problem.smooth)
+        return models and self.problem.size > _SIMPLE
+
+    @property
     def steers(self) -> bool:
         """Whether values are few enough to take Newton steps in all of them."""
         return self.space.drawn and steerable(self.problem, self.space.stepped)
@@ -137,7 +144,7 @@ class Exact:
         if not self.dense:
             if not self.problem.curved:
                 return self.candidate(self.source.draw(rng))
-            landed = self.landed(rng) if self.problem.size > _SIMPLE else None
+            landed = self.landed(rng) if self.lands else None
             if landed is not None:
                 return landed
             payload = self.repaired(self.source.draw(rng), rng)
@@ -158,7 +165,7 @@ class Exact:
 
     def redraw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate where others were not exact at once."""
-        landed = self.landed(rng) if self.problem.size <= _SIMPLE else None
+        landed = None if self.lands else self.landed(rng)
         if landed is not None:
             return landed
         if not self.steers:

@@ -17,7 +17,8 @@ from evosynth.space import Moves, Payload, Space
 MAX_BYTES = 500_000_000
 """Memory that one candidate held as records may take while it is measured."""
 _FIGURE_BYTES = 24
-_POOL_FACTOR = 4
+_POOL_FACTOR, _POOL_AGAIN, _POOL_MANY = 4, 2, 5_000
+"""Rows for each of so many records, and for each of more."""
 _POOL_LEAST = 6_000
 _POOL_MOST = 400_000
 _POOL_NUMBERS = 20_000_000
@@ -50,7 +51,8 @@ class Records(Space):
         """Draw rows, several times as many as records."""
         schema = self.problem.schema
         most = min(_POOL_MOST, max(_POOL_LEAST, _POOL_NUMBERS // (self.problem.size + 1)))
-        size = min(max(_POOL_LEAST, _POOL_FACTOR * schema.records), most)
+        size = min(max(_POOL_LEAST, _POOL_FACTOR * min(schema.records, _POOL_MANY)), most)
+        size = max(size, min(most, _POOL_AGAIN * schema.records))
         return sample(size), np.ones(size)
 
     def from_pool(self, codes: Codes, counts: IntArray) -> Payload:
