@@ -142,7 +142,7 @@ class Exact:
     def draw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate from the start distribution, or place its records table by table."""
         if not self.dense:
-            if not self.problem.curved:
+            if not self.problem.curved or self.stop():
                 return self.candidate(self.source.draw(rng))
             landed = self.landed(rng) if self.lands else None
             if landed is not None:
@@ -165,10 +165,10 @@ class Exact:
 
     def redraw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate where others were not exact at once."""
-        landed = None if self.lands else self.landed(rng)
+        landed = None if self.lands or self.stop() else self.landed(rng)
         if landed is not None:
             return landed
-        if not self.steers:
+        if not self.steers or self.stop():
             return self.draw(rng)
         payload = self.repaired(self.source.draw(rng), rng)
         return self.candidate(steer(self.problem, self.space.stepped, payload, rng, self.stop))
@@ -267,7 +267,7 @@ class Exact:
                 self.weight,
             )
             child.payload = self.space.apply(child.payload, moves, made.astype(np.int64))
-            if made.sum() < _WORTHWHILE * size:
+            if made.sum() < _WORTHWHILE * size or (self.problem.curved and self.stop()):
                 break
         if generation and self.steers and not self.stop():
             columns = self.space.stepped
@@ -285,7 +285,7 @@ class Exact:
         for standing, candidate in enumerate(population[:_POLISHED]):
             wrong = violation(candidate.cells, self.problem.low, self.problem.high)
             distance = float(candidate.residual @ candidate.residual)
-            if not self.problem.size:
+            if not self.problem.size or self.stop():
                 break
             near = distance <= (_CURVED_NEAR if self.problem.curved else _NEAR) * self.problem.size
             # Curved figures are polished from afar, too, but then only in the best candidate.

@@ -172,7 +172,7 @@ def _nearer(
 ) -> Payload:
     """Approach by Newton steps where values are few enough, and by many moves otherwise."""
     if space.drawn and steerable(space.problem, space.stepped):
-        found = newton(space.problem, space.stepped, payload, rng, most=_NEWTON)
+        found = newton(space.problem, space.stepped, payload, rng, stop, most=_NEWTON)
         if found is not payload:
             return found
     return _approach(space, payload, rng, stop)

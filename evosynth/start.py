@@ -108,7 +108,7 @@ def prepare(
     columns = shapeless(problem, margins) if calibrated and problem.curved else []
     inform(problem, margins, columns)
     for turn in range(_TURNS):
-        codes, cells, weights = _rows(space, margins, calibrated, rng)
+        codes, cells, weights = _rows(space, margins, calibrated, rng, stop)
         if not calibrated or not columns or turn == _TURNS - 1 or stop():
             break
         if weights.sum() ** 2 > _SOUND * problem.schema.records * (weights @ weights):
@@ -118,14 +118,18 @@ def prepare(
         leeway = Leeway.of(problem, codes, cells, weights) if calibrated else None
         settle(problem, count_weights(cells, weights, len(problem.low)), rng, stop, leeway)
         if calibrated:
-            _fit(problem, codes, cells, weights)
+            _fit(problem, codes, cells, weights, stop)
     compass, influence, curvature = _orient(problem, codes, weights)
     groups = _group(cells)
     return Source(space, codes, cells, weights, compass, influence, curvature, calibrated, groups)
 
 
 def _rows(
-    space: Space, margins: list[FloatArray], calibrated: bool, rng: np.random.Generator
+    space: Space,
+    margins: list[FloatArray],
+    calibrated: bool,
+    rng: np.random.Generator,
+    stop: Callable[[], bool],
 ) -> tuple[Codes, CellArray, FloatArray]:
     """Rows of a pool, the cells that they are in, and their weights, calibrated if need be."""
     problem = space.problem
@@ -145,17 +149,23 @@ def _rows(
             # the weights moves them, so the start must lie aside.
             weights = weights * rng.gamma(_SHAPE, 1 / _SHAPE, len(weights))
         weights *= records / weights.sum()
-        _fit(problem, codes, cells, weights)
+        _fit(problem, codes, cells, weights, stop)
     return codes, cells, weights
 
 
-def _fit(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> None:
+def _fit(
+    problem: Problem,
+    codes: Codes,
+    cells: CellArray,
+    weights: FloatArray,
+    stop: Callable[[], bool],
+) -> None:
     """Calibrate weights in place, or leave them if contradictory figures spoil them."""
     before = weights.copy()
     if len(problem.low) + problem.size <= _MOST_CELLS:
-        _solve(problem, codes, cells, weights)
+        _solve(problem, codes, cells, weights, stop)
     else:
-        _sweep(problem, codes, cells, weights)
+        _sweep(problem, codes, cells, weights, stop)
     _keep_sound(weights, before, problem.schema.records)
 
 
@@ -217,7 +227,13 @@ def _share_rows(problem: Problem, size: int) -> tuple[FloatArray, FloatArray, Fl
     return np.array(rows), np.array(others), np.array([-half, half])
 
 
-def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> None:
+def _solve(
+    problem: Problem,
+    codes: Codes,
+    cells: CellArray,
+    weights: FloatArray,
+    stop: Callable[[], bool],
+) -> None:
     """Find the weights closest in entropy that meet the published statistics.
 
     They are weights × exp(F λ), F the indicators of all cells and the influence on all smooth
@@ -259,7 +275,7 @@ def _solve(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
         damping = min(1.0, max(_SMALL_RIDGE, damping * (_HARDER if stalled else _SOFTER)))
         if wrong + off < least:
             best, least = weights.copy(), wrong + off
-        if (wrong < enough[0] and off < enough[1]) or stalled > _PATIENCE:
+        if (wrong < enough[0] and off < enough[1]) or stalled > _PATIENCE or stop():
             break
         tied = ties @ products @ ties.T
         ridge = damping * np.diag(np.diag(tied) + np.diag(tied).mean())
@@ -276,7 +292,13 @@ def _resolved(matrix: FloatArray, gaps: FloatArray) -> FloatArray:
         return np.asarray(np.linalg.lstsq(matrix, gaps, rcond=1e-12)[0])
 
 
-def _sweep(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> None:
+def _sweep(
+    problem: Problem,
+    codes: Codes,
+    cells: CellArray,
+    weights: FloatArray,
+    stop: Callable[[], bool],
+) -> None:
     """Go towards the same weights in cheap sweeps over the tables, and steps for the rest."""
     tables = np.arange(len(problem.grids)) if problem.shares else problem.binding
     influence = np.empty((len(codes), 0))
@@ -290,7 +312,7 @@ def _sweep(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
         sums = count_weights(cells, weights, len(problem.low)) if problem.shares else np.empty(0)
         low, high = _relaxed(problem, sums)
         wrong = sum(rake(weights, cells, table, low, high) for table in tables)
-        if wrong < _WRONG and off < _OFF:
+        if (wrong < _WRONG and off < _OFF) or stop():
             break
 
 
