@@ -21,7 +21,7 @@ import numpy as np
 from deap import base, tools
 from numpy.typing import NDArray
 
-from evosynth.polish import PRINTS
+from evosynth.approach import PRINTS
 from evosynth.schema import FloatArray, IntArray
 from evosynth.space import Payload
 

@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from deap import base
 
+from evosynth.approach import PRINTS
 from evosynth.dense import place
 from evosynth.evolve import Candidate, keep_best, toolbox_of
 from evosynth.fitted import Model
@@ -16,7 +17,7 @@ from evosynth.kernels.cells import count_cells, violation
 from evosynth.kernels.moves import accept_moves
 from evosynth.landing import Landing
 from evosynth.newton import newton
-from evosynth.polish import PRINTS, polish
+from evosynth.polish import polish
 from evosynth.problem import Problem
 from evosynth.record_types import Types, few_types
 from evosynth.records import Records
