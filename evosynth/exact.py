@@ -61,8 +61,6 @@ _LANDED = 0.5
 _ROUNDS = 6
 _POLISHED = 4
 _CURVED_NEAR = 0.5
-_STEERED = 0.4
-"""Share of figures that may be missed after Newton steps for these to be the way."""
 _NEAR = 1e-3
 """Squared statistical distance per figure below which polishing is worth trying."""
 
