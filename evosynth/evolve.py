@@ -21,7 +21,7 @@ import numpy as np
 from deap import base, tools
 from numpy.typing import NDArray
 
-from evosynth.polish import PRINTS
+from evosynth.approach import PRINTS
 from evosynth.schema import FloatArray, IntArray
 from evosynth.space import Payload
 
@@ -133,7 +133,8 @@ def evolve(
                     state = Evolution(population, population[0], toolbox.appraise(population[0]))
                 state.population = population
                 _finish(toolbox, state, generator(0, size + len(drawn)))
-                if state.exact.all() or len(drawn) == size:
+                late = limits.seconds is not None and time.monotonic() - begun >= limits.seconds
+                if state.exact.all() or late:
                     break
             assert state is not None
             _record(toolbox, state)

@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from deap import base
 
+from evosynth.approach import PRINTS
 from evosynth.dense import place
 from evosynth.evolve import Candidate, keep_best, toolbox_of
 from evosynth.fitted import Model
@@ -16,7 +17,7 @@ from evosynth.kernels.cells import count_cells, violation
 from evosynth.kernels.moves import accept_moves
 from evosynth.landing import Landing
 from evosynth.newton import newton
-from evosynth.polish import PRINTS, polish
+from evosynth.polish import polish
 from evosynth.problem import Problem
 from evosynth.record_types import Types, few_types
 from evosynth.records import Records
@@ -60,8 +61,6 @@ _LANDED = 0.5
 _ROUNDS = 6
 _POLISHED = 4
 _CURVED_NEAR = 0.5
-_STEERED = 0.4
-"""Share of figures that may be missed after Newton steps for these to be the way."""
 _NEAR = 1e-3
 """Squared statistical distance per figure below which polishing is worth trying."""
 
@@ -142,7 +141,7 @@ class Exact:
     def draw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate from the start distribution, or place its records table by table."""
         if not self.dense:
-            if not self.problem.curved:
+            if not self.problem.curved or self.stop():
                 return self.candidate(self.source.draw(rng))
             landed = self.landed(rng) if self.lands else None
             if landed is not None:
@@ -165,10 +164,10 @@ class Exact:
 
     def redraw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate where others were not exact at once."""
-        landed = None if self.lands else self.landed(rng)
+        landed = None if self.lands or self.stop() else self.landed(rng)
         if landed is not None:
             return landed
-        if not self.steers:
+        if not self.steers or self.stop():
             return self.draw(rng)
         payload = self.repaired(self.source.draw(rng), rng)
         return self.candidate(steer(self.problem, self.space.stepped, payload, rng, self.stop))
@@ -267,7 +266,7 @@ class Exact:
                 self.weight,
             )
             child.payload = self.space.apply(child.payload, moves, made.astype(np.int64))
-            if made.sum() < _WORTHWHILE * size:
+            if made.sum() < _WORTHWHILE * size or (self.problem.curved and self.stop()):
                 break
         if generation and self.steers and not self.stop():
             columns = self.space.stepped
@@ -285,7 +284,7 @@ class Exact:
         for standing, candidate in enumerate(population[:_POLISHED]):
             wrong = violation(candidate.cells, self.problem.low, self.problem.high)
             distance = float(candidate.residual @ candidate.residual)
-            if not self.problem.size:
+            if not self.problem.size or self.stop():
                 break
             near = distance <= (_CURVED_NEAR if self.problem.curved else _NEAR) * self.problem.size
             # Curved figures are polished from afar, too, but then only in the best candidate.

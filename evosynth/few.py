@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from evosynth.approach import PRINTS, outside
 from evosynth.column import anneal
 from evosynth.evolve import Candidate
 from evosynth.exact import Exact
 from evosynth.fences import snapped
 from evosynth.kernels.cells import violation
 from evosynth.newton import newton
-from evosynth.polish import PRINTS, outside, polish
+from evosynth.polish import polish
 from evosynth.problem import Problem
 from evosynth.ranks import FEW_RECORDS, GroupQuantile
 from evosynth.space import Payload

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosynth.approach import INSIDE, PRINTS, outside
 from evosynth.counts_lattice import MOST_SWAPS, Lattice
 from evosynth.kernels.lattice import near_planes, reduce_basis
 from evosynth.parts import parted, parts, sampled, thinned
-from evosynth.polish import INSIDE, PRINTS, outside
 from evosynth.problem import CellArray, Problem
 from evosynth.relaxed import AIM, Relaxed, sharpen
 from evosynth.schema import Codes, FloatArray, IntArray

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from cases import problem_of, small
 
+from evosynth.approach import PRINTS
 from evosynth.column import anneal
 from evosynth.few import Few, few_records
 from evosynth.kernels.cells import count_cells, violation
 from evosynth.kernels.column import _replace
-from evosynth.polish import PRINTS
 from evosynth.synthesis import synthesize
 
 RNG = np.random.default_rng(7)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import problem_of
 
+from evosynth.approach import PRINTS
 from evosynth.counts_lattice import Lattice
 from evosynth.exact import Exact
 from evosynth.kernels.cells import count_cells, count_weights
 from evosynth.parts import parted, parts, sampled, thinned
-from evosynth.polish import PRINTS
 from evosynth.relaxed import Relaxed, sharpen
 from evosynth.spec import load
+from evosynth.synthesis import synthesize
 
 SPECS = Path(__file__).parent.parent / "specs"
 
@@ -145,3 +147,9 @@ def test_a_sample_of_rows_stands_for_all(logit):
     assert len(few.free) < len(first.free)
     assert few.weights.sum() == pytest.approx(600)
     assert set(np.unique(few.part[few.free])) == set(range(6))
+
+
+def test_the_number_of_workers_changes_nothing():
+    spec = load(SPECS / "copenhagen-housing.yaml")
+    one, two = (synthesize(spec, seed=2, workers=workers, generations=0) for workers in (1, 2))
+    pd.testing.assert_frame_equal(one.data, two.data)

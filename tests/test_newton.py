@@ -7,10 +7,10 @@ import pytest
 import statsmodels.api as sm
 from cases import problem_of, small
 
+from evosynth.approach import PRINTS
 from evosynth.exact import Exact
 from evosynth.fences import cell_ends, snapped
 from evosynth.newton import around, away, newton
-from evosynth.polish import PRINTS
 from evosynth.steer import kicked, shuffled, steer, steerable
 from evosynth.synthesis import synthesize
 

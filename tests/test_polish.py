@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from cases import FOUNDING, problem_of, small, source_of, spaces, strategy_of
 
+from evosynth.approach import PRINTS
 from evosynth.evolve import Limits, evolve
 from evosynth.exact import POPULATION
 from evosynth.kernels.cells import count_cells
-from evosynth.polish import PRINTS, _pool, polish
+from evosynth.polish import _pool, polish
 from evosynth.record_types import Types
 from evosynth.records import Records
 from evosynth.spec import load

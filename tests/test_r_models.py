@@ -51,10 +51,13 @@ def fitted(name: str, code: str, folder: Any) -> dict[str, float]:
     return {key: float(value) for key, value in pairs}
 
 
+def written(name: str) -> dict[str, Any]:
+    """Return a spec, its numbers as they are written."""
+    return yaml.load((SPECS / f"{name}.yaml").read_text("utf-8"), Loader=yaml.BaseLoader)
+
+
 def model(name: str) -> dict[str, Any]:
-    """Return the first output of a spec, its numbers as they are written."""
-    text = (SPECS / f"{name}.yaml").read_text("utf-8")
-    return yaml.load(text, Loader=yaml.BaseLoader)["outputs"][0]
+    return written(name)["outputs"][0]
 
 
 def in_r_terms(term: str) -> str:
@@ -92,3 +95,74 @@ def test_multinomial_logit(tmp_path):
     wanted["aic all"] = published["aic"]
     assert len(wanted) == 17
     assert {key: reprinted(found[key], text) for key, text in wanted.items()} == wanted
+
+
+CALLS = {
+    "ols": "lm({}, d)",
+    "logit": "glm({}, binomial, d, epsilon = 1e-12)",
+    "probit": 'glm({}, binomial("probit"), d, epsilon = 1e-12)',
+    "ordered": "MASS::polr({}, d, Hess = TRUE, control = list(reltol = 1e-14, maxit = 1000))",
+    "multinomial": "nnet::multinom({}, d, trace = FALSE, Hess = TRUE, reltol = 1e-14, maxit = 1e4)",
+}
+HC1 = """
+x <- model.matrix(fit); e <- residuals(fit); b <- solve(crossprod(x))
+v <- b %*% crossprod(x * e) %*% b * nrow(x) / (nrow(x) - ncol(x))
+"""
+
+
+def refits(spec: dict[str, Any]) -> str:
+    """Write R code that fits every model of a spec."""
+    names = [k for k, v in spec["variables"].items() if "categories" in v]
+    code = [f"d${name} <- factor(d${name})" for name in names]
+    for at, output in enumerate(spec["outputs"]):
+        if output["kind"] not in CALLS:
+            continue
+        code.append(f"fit <- {CALLS[output['kind']].format(output['formula'])}; v <- vcov(fit)")
+        if output.get("robust") in {"HC1", "stata"}:
+            code.append(HC1)
+        if output["kind"] == "multinomial":
+            code.append("est <- c(t(coef(fit))); names(est) <- rownames(v)")
+        elif output["kind"] == "ordered":
+            code.append("est <- c(coef(fit), fit$zeta)")
+        else:
+            code.append("est <- coef(fit)")
+        code.append(f'show("{at} estimate", est); show("{at} error", sqrt(diag(v))[names(est)])')
+    return "\n".join(code)
+
+
+def figures(spec: dict[str, Any]) -> dict[str, str]:
+    """Coefficients and standard errors as printed, by R's names."""
+    found = {}
+    for at, output in enumerate(spec["outputs"]):
+        if output["kind"] not in CALLS:
+            continue
+        # R's probit has the expected information, Stata's and statsmodels' the observed one.
+        errors = {} if output["kind"] == "probit" else output.get("standard_errors", {})
+        estimates = output["coefficients"] | output.get("cut_points", {})
+        for what, terms in (("estimate", estimates), ("error", errors)):
+            for term, value in terms.items():
+                inner = value.items() if isinstance(value, dict) else [("", value)]
+                for name, text in inner:
+                    own = f"{term}:{in_r_terms(name)}" if name else in_r_terms(term)
+                    found[f"{at} {what} {own}"] = text
+    return found
+
+
+@needs_r
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("california-test-scores", 36),
+        ("copenhagen-housing", 44),
+        ("graduate-admissions", 18),
+        ("high-school-science", 10),
+        ("sleep-apnea-fatigue", 7),
+    ],
+)
+def test_every_model_of_a_spec(name, count, tmp_path):
+    if in_r('cat(requireNamespace("MASS") && requireNamespace("nnet"))') != "TRUE":
+        pytest.skip("R's packages MASS and nnet are not installed")
+    spec = written(name)
+    found, wanted = fitted(name, refits(spec), tmp_path), figures(spec)
+    assert {key: reprinted(found[key], text) for key, text in wanted.items()} == wanted
+    assert len(wanted) == count
