@@ -241,10 +241,11 @@ def _too_large(i: int, bounds: _Bounds) -> Iterator[Fault]:
     """Find standard errors of least squares that no correlation of the terms explains.
 
     With variance inflation factors VIF, ``√(VIF_i - 1) ≤ Σ √(VIF_j - 1)`` over the other terms j,
-    because they are as collinear with i as it is with them; and VIF = n v (SE / s)².
+    because they are as collinear with i as it is with them; and VIF = n v (SE / s)². A single term
+    is collinear with none, and its error tells s alone.
     """
     size = len(bounds.columns)
-    if bounds.partial or any(k not in bounds.errors for k in range(1, size)):
+    if bounds.partial or size < 3 or any(k not in bounds.errors for k in range(1, size)):
         return
     variance = bounds.variance()
     others = []

@@ -164,3 +164,24 @@ def test_separation_of_each_kind(tmp_path):
         )
         found = faults(path) if missed else []
         assert sum("no finite" in fault for fault in found) == missed
+
+
+def test_the_error_of_a_single_term_tells_the_spread_alone(tmp_path):
+    """Figures of 952 records whose residual variance is not published."""
+    file = tmp_path / "spec.yaml"
+    file.write_text("""
+records: 952
+variables:
+  GROUP: {categories: {1: First, 2: Second}}
+  SCORE: {number: {min: 0.0, max: 100.0, decimals: 1}}
+outputs:
+- {kind: frequencies, of: GROUP, counts: {1: 437, 2: 515}}
+- kind: ols
+  formula: SCORE ~ GROUP
+  reference: {GROUP: 2}
+  coefficients: {Intercept: 54.7724, "GROUP[1]": -0.6491}
+  standard_errors: {Intercept: 0.3004, "GROUP[1]": 0.4434}
+  observations: 952
+  r_squared: 0.002
+""")
+    assert load(file).clashes == ()
