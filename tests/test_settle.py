@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evosynth.record_types import Types
-from evosynth.settle import settle
+from evosynth.settle import narrow, settle
 from evosynth.spec import load
 from evosynth.synthesis import synthesize
 
@@ -256,3 +256,21 @@ def test_settling_stops_when_asked_to(tmp_path):
     settle(problem, expected, np.random.default_rng(1), lambda: bool(asked.append(1)) or True)
     assert len(asked) == 1
     assert sum(sizes_of(problem)) == table.sum()
+
+
+def test_sizes_published_elsewhere_bound_the_ranks_of_medians(tmp_path):
+    """The size of a group is the same whether or not its quantity is named beside it."""
+    text = """
+records: 6000
+variables:
+  SEX: {categories: {1: Male, 2: Female}}
+  PAY: {integer: [1, 100]}
+outputs:
+- {kind: frequencies, of: SEX, counts: {1: 2500, 2: 3500}}
+- {kind: summary, of: PAY, by: SEX, median: {1: 40, 2: 50}}
+"""
+    problem = problem_of(small(tmp_path, text))
+    assert problem.shares
+    assert narrow(problem) is False
+    sizes = {int(problem.low[share.of]) for share in problem.shares}
+    assert sizes == {2500, 3500}
