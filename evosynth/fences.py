@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from evosynth.problem import Problem
@@ -32,23 +34,39 @@ def keep_ranks(
     problem: Problem, column: int, codes: Codes, least: IntArray, most: IntArray
 ) -> None:
     """Keep the records on either side of a small group's quantiles where they are."""
-    here = codes[:, column].astype(np.int64)
-    for block in problem.smooth:
-        if not isinstance(block, GroupQuantile) or block.column != column:
+    blocks = [block for block in problem.smooth if isinstance(block, GroupQuantile)]
+    for inside, rank in _ranked(blocks, column, codes):
+        here = codes[inside, column].astype(np.int64)
+        below, middle, above = inside[:rank], inside[rank], inside[rank + 1 :]
+        most[below] = np.minimum(most[below], here[rank])
+        least[above] = np.maximum(least[above], here[rank])
+        if rank:
+            least[middle] = max(least[middle], here[rank - 1])
+        if len(above):
+            most[middle] = min(most[middle], here[rank + 1])
+
+
+def pin(
+    blocks: list[GroupQuantile], column: int, codes: Codes, least: IntArray, most: IntArray
+) -> None:
+    """Keep the records that these quantiles follow as they are, and others on their side."""
+    for inside, rank in _ranked(blocks, column, codes):
+        level = int(codes[inside[rank], column])
+        most[inside[: rank + 1]] = np.minimum(most[inside[: rank + 1]], level)
+        least[inside[rank:]] = np.maximum(least[inside[rank:]], level)
+
+
+def _ranked(
+    blocks: list[GroupQuantile], column: int, codes: Codes
+) -> Iterator[tuple[IntArray, int]]:
+    """Yield the records of each quantile's group in order, and each rank that it follows."""
+    for block in blocks:
+        inside = block.members(codes)
+        if block.column != column or not len(inside):
             continue
-        inside = np.flatnonzero(block.classes.grid.cells(codes) == 0)
-        if not len(inside):
-            continue
-        inside = inside[np.argsort(here[inside], kind="stable")]
-        values = here[inside]
+        inside = inside[np.argsort(codes[inside, column], kind="stable")]
         for rank in {rank for rank, share in order_statistics(block.parts, len(inside)) if share}:
-            below, middle, above = inside[:rank], inside[rank], inside[rank + 1 :]
-            most[below] = np.minimum(most[below], values[rank])
-            least[above] = np.maximum(least[above], values[rank])
-            if rank:
-                least[middle] = max(least[middle], values[rank - 1])
-            if len(above):
-                most[middle] = min(most[middle], values[rank + 1])
+            yield inside, rank
 
 
 def snapped(problem: Problem, columns: IntArray, codes: Codes) -> Codes:
@@ -60,7 +78,7 @@ def snapped(problem: Problem, columns: IntArray, codes: Codes) -> Codes:
     for block in problem.smooth:
         if not isinstance(block, GroupQuantile) or block.column not in columns:
             continue
-        inside = np.flatnonzero(block.classes.grid.cells(found) == 0)
+        inside = block.members(found)
         if len(block.parts) != 1 or not len(inside):
             continue
         here = found[inside, block.column].astype(np.int64)

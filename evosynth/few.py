@@ -6,6 +6,7 @@ import numpy as np
 
 from evosynth.approach import PRINTS, outside
 from evosynth.column import anneal
+from evosynth.combine import combine
 from evosynth.evolve import Candidate
 from evosynth.exact import Exact
 from evosynth.fences import snapped
@@ -63,7 +64,7 @@ class Few(Exact):
         for column in rng.permutation(self.space.stepped):
             heats = _HOT, _WARM
             payload = anneal(self.problem, payload, int(column), heats, _FIRST, rng, self.stop)
-        annealed = self.candidate(payload)
+        annealed = self.candidate(self.combined(payload, rng))
         if steered is not None and self.evaluate(steered) < self.evaluate(annealed):
             return steered
         return annealed
@@ -92,9 +93,13 @@ class Few(Exact):
             return self.candidate(newton(self.problem, columns, payload, rng, self.stop))
         column = int(rng.choice(self.space.stepped))
         heats = min(2.0 + stalled, _HOT), _COLD
-        return self.candidate(
-            anneal(self.problem, child.payload, column, heats, _LATER, rng, self.stop)
-        )
+        payload = anneal(self.problem, child.payload, column, heats, _LATER, rng, self.stop)
+        return self.candidate(self.combined(payload, rng))
+
+    def combined(self, payload: Payload, rng: np.random.Generator) -> Payload:
+        """Combine shifts in small groups, where there are any."""
+        columns = self.space.stepped
+        return combine(self.problem, columns, payload, rng, self.stop)
 
     def evaluate(self, candidate: Candidate) -> tuple[float]:
         """Add the records in the wrong cell and the distances from the printed digits."""

@@ -19,7 +19,7 @@ _SECONDS = 20.0
 """A safety net for programmes whose every branch takes long."""
 _MISSED = 1e3
 """What missing a condition by one record costs beside a size one standard deviation off."""
-_ROUGH, _GOOD = 0.5, 0.05
+_ROUGH, _GOOD, _ANY = 0.5, 0.05, 1e6
 """How much dearer than the best a solution may be, as a share."""
 _IMPOSSIBLE = 2
 """How the solver says that there are no such counts."""
@@ -81,6 +81,10 @@ class Programme:
         """Find any counts, and tell whether there may be some."""
         return self._solve(pull, Rows.none(len(self.low)), _NODES, _ROUGH)
 
+    def anywhere(self, prices: FloatArray) -> FloatArray | None:
+        """Find counts far out in some direction: where pulls lead nowhere, such may be easy."""
+        return self._found(prices, self.rows, self.low, self.high, _NODES, _ANY)[0]
+
     def approach(self, pull: Pull, soft: Rows) -> FloatArray | None:
         """Find counts that miss further conditions by as little as possible."""
         return self._solve(pull, soft, _GOOD_NODES, _GOOD)[0]
@@ -105,13 +109,30 @@ class Programme:
         low = np.concatenate([self.rows.low, np.full(k, -np.inf), pull.goals, soft.low])
         high = np.concatenate([self.rows.high, pull.goals, np.full(k, np.inf), soft.high])
         more = k + 2 * m
-        found = milp(
+        return self._found(
             np.concatenate([np.zeros(n), pull.prices, np.full(2 * m, _MISSED)]),
-            integrality=np.append(self.whole, np.zeros(more, np.int64)),
-            bounds=Bounds(
-                np.append(self.low, np.zeros(more)), np.append(self.high, np.full(more, np.inf))
-            ),
-            constraints=LinearConstraint(sparse.bmat(rows, "csr"), low, high),
+            Rows(sparse.bmat(rows, "csr"), low, high),
+            np.append(self.low, np.zeros(more)),
+            np.append(self.high, np.full(more, np.inf)),
+            nodes,
+            gap,
+        )
+
+    def _found(
+        self,
+        prices: FloatArray,
+        rows: Rows,
+        low: FloatArray,
+        high: FloatArray,
+        nodes: int,
+        gap: float,
+    ) -> tuple[FloatArray | None, bool]:
+        n = len(self.low)
+        found = milp(
+            prices,
+            integrality=np.append(self.whole, np.zeros(len(prices) - n, np.int64)),
+            bounds=Bounds(low, high),
+            constraints=LinearConstraint(rows.matrix, rows.low, rows.high),
             options={"node_limit": nodes, "time_limit": _SECONDS, "mip_rel_gap": gap},
         )
         if found.x is None:

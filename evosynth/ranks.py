@@ -212,6 +212,10 @@ class GroupQuantile(Smooth):
         """Half a unit of its last printed digit."""
         return np.array([self.published.half_width])
 
+    def members(self, codes: Codes) -> IntArray:
+        """Return the records of the group."""
+        return np.flatnonzero(self.classes.grid.cells(codes) == 0)
+
     def _sorted(self, codes: Codes, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values of the group in order, and how many records lie up to each."""
         inside = self.classes.grid.cells(codes) == 0

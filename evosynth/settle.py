@@ -25,6 +25,8 @@ from evosynth.schema import Codes, FloatArray, IntArray
 
 _ATTEMPTS = 12
 """Times that all sizes are chosen anew, near other goals."""
+_PULLED = 2
+"""Attempts at sizes near what is expected before any will do."""
 _STEPS = 6
 """Times that figures such as chi-square are expanded anew on the way to them."""
 _NOISE = 0.5
@@ -330,7 +332,9 @@ class _Part:
             if self.judges and fractions:
                 point = goal = self._approach(goal)
             for _ in range(_STEPS):
-                if point is None:
+                if best is None and attempt >= _PULLED and not self.judges:
+                    found = self.programme.anywhere(rng.normal(size=len(self.columns)))
+                elif point is None:
                     found, possible = self.programme.solve(self._pull(goal))
                     if not possible:
                         return best, least

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from cases import problem_of, small, source_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import sparse, stats
 
+from evosynth.programme import Programme, Rows
 from evosynth.record_types import Types
 from evosynth.settle import narrow, settle
 from evosynth.spec import load
@@ -274,3 +277,27 @@ outputs:
     assert narrow(problem) is False
     sizes = {int(problem.low[share.of]) for share in problem.shares}
     assert sizes == {2500, 3500}
+
+
+def test_counts_anywhere_meet_bounds_and_conditions():
+    matrix = sparse.csr_matrix([[1.0, 1.0, 1.0], [1.0, -2.0, 0.0]])
+    rows = Rows(matrix, np.array([10.0, 0.0]), np.array([10.0, 0.0]))
+    programme = Programme(np.zeros(3), np.full(3, 9.0), np.ones(3, np.int64), rows)
+    found = programme.anywhere(np.array([-1.0, 0.5, 0.0]))
+    assert found is not None
+    np.testing.assert_array_equal(matrix @ found, [10, 0])
+    assert (found == np.round(found)).all()
+    assert found.max() <= 9
+    impossible = Rows(matrix, np.array([40.0, 0.0]), np.array([40.0, 0.0]))
+    assert replace(programme, rows=impossible).anywhere(np.ones(3)) is None
+
+
+def test_sizes_far_from_what_is_expected_are_found_where_none_are_near(tmp_path, monkeypatch):
+    monkeypatch.setattr(Programme, "solve", lambda self, pull: (None, True))
+    table = np.array([[20, 30], [11, 4], [3, 8]])
+    problem = settled(
+        tmp_path,
+        f"  - {{kind: crosstab, rows: A, columns: B, row_percentages: {percentages(table)}}}\n",
+        int(table.sum()),
+    )
+    assert sum(sizes_of(problem)) == table.sum()
