@@ -19,8 +19,8 @@ from evosynth.kernels.lattice import descend
 from evosynth.problem import Problem
 from evosynth.schema import Codes, FloatArray, IntArray
 
-_AIM = 0.5
-"""Part of a printed digit, from its middle, that a step aims into."""
+_AIMS = 0.5, 0.9, 0.98
+"""Parts of a printed digit, from its middle, that steps aim into: the farther after a failure."""
 _PRINTS = 0.999
 _FINEST = 0.1
 """Distance in half-widths below which figures are near enough."""
@@ -77,7 +77,8 @@ def newton(
         slopes = slopes or around(problem, columns, best)
         tried = []
         for factor in _FACTORS:
-            step = _steps(slopes, len(columns), factor * doubt, longest, rng)
+            aim = _AIMS[failures % len(_AIMS)]
+            step = _steps(slopes, len(columns), aim, factor * doubt, longest, rng)
             found = best.copy()
             found[:, columns] = best[:, columns] + step.reshape(len(columns), -1).T
             tried.append((away(problem.measure(found, ones)), factor * doubt, found))
@@ -132,7 +133,12 @@ def around(problem: Problem, columns: IntArray, codes: Codes) -> Slopes:
 
 
 def _steps(
-    slopes: Slopes, parts: int, doubt: float, longest: float, rng: np.random.Generator
+    slopes: Slopes,
+    parts: int,
+    within: float,
+    doubt: float,
+    longest: float,
+    rng: np.random.Generator,
 ) -> IntArray:
     """Find a change of values in whole steps, of two ways to round it the better.
 
@@ -141,16 +147,16 @@ def _steps(
     """
     size = len(slopes.effects) // parts
     fixed = np.zeros(len(slopes.effects), dtype=np.bool_)
-    step = _solve(slopes, np.zeros(len(fixed)), fixed, doubt, longest)
-    found = [_mend(slopes, _rounded(slopes, step, rng), doubt)]
+    step = _solve(slopes, np.zeros(len(fixed)), fixed, within, doubt, longest)
+    found = [_mend(slopes, _rounded(slopes, step, rng), within, doubt)]
     for part in np.argsort(slopes.scale[::size], kind="stable").tolist() if parts > 1 else []:
         here = slice(part * size, (part + 1) * size)
         step[here] = _rounded(slopes, step, rng)[here]
         fixed[here] = True
         if not fixed.all():
-            step = _solve(slopes, step, fixed, doubt, longest)
+            step = _solve(slopes, step, fixed, within, doubt, longest)
     if parts > 1:
-        found.append(_mend(slopes, step, doubt))
+        found.append(_mend(slopes, step, within, doubt))
     losses = [away(slopes.residual + one @ slopes.effects) for one in found]
     return found[int(np.argmin(losses))].astype(np.int64)
 
@@ -161,7 +167,12 @@ def _rounded(slopes: Slopes, step: FloatArray, rng: np.random.Generator) -> Floa
 
 
 def _solve(
-    slopes: Slopes, step: FloatArray, fixed: NDArray[np.bool_], doubt: float, longest: float
+    slopes: Slopes,
+    step: FloatArray,
+    fixed: NDArray[np.bool_],
+    within: float,
+    doubt: float,
+    longest: float,
 ) -> FloatArray:
     """Find the smallest change of values not fixed that takes figures towards their digits.
 
@@ -172,12 +183,12 @@ def _solve(
     effects, full = slopes.effects[~fixed], slopes.scale[~fixed] ** 2
     low, high = slopes.low[~fixed], slopes.high[~fixed]
     freedom, move = full, np.zeros(len(full))
-    aim = np.clip(start, -_AIM, _AIM)
+    aim = np.clip(start, -within, within)
     for _ in range(_ACTIVE):
         matrix = effects.T @ (effects * freedom[:, None]) + np.diag(slack)
         force = effects @ np.linalg.solve(matrix, aim - start)
         move = np.clip(freedom * force, low, high)
-        aim = np.clip(start + move @ effects, -_AIM, _AIM)
+        aim = np.clip(start + move @ effects, -within, within)
         room = np.where(force > 0, high, -low)
         freedom = np.minimum(full, room / np.maximum(np.abs(force), _FEWEST))
     size = float(np.sqrt((move**2 / full).mean()))
@@ -186,14 +197,14 @@ def _solve(
     return found
 
 
-def _mend(slopes: Slopes, step: FloatArray, doubt: float) -> FloatArray:
+def _mend(slopes: Slopes, step: FloatArray, within: float, doubt: float) -> FloatArray:
     """Let single steps make up for what rounding has changed."""
     residual, effects = slopes.residual, slopes.effects
     slack = np.maximum(_FINEST, doubt * np.abs(residual))
     values, vectors = np.linalg.eigh(effects.T @ effects + np.diag(slack**2))
     whiten = vectors / np.sqrt(np.maximum(values, _FINEST**2))
     rest = residual + step @ effects
-    rest = (rest - np.clip(rest, -_AIM, _AIM)) @ whiten
+    rest = (rest - np.clip(rest, -within, within)) @ whiten
     reach = np.column_stack([step - slopes.low, slopes.high - step])
     order = np.argsort(-(effects**2).sum(axis=1))
     order = order[reach[order].sum(axis=1) > 0]

@@ -17,11 +17,13 @@ _MOST_SLOPES = 2_000_000
 """Values times figures up to which slopes are tabulated."""
 _RANKED = 1 / 3
 """Share of figures that are quantiles of small groups from which single records decide too much."""
-_STARTS = 4
+_STARTS = 5
+_PROBED = 12
+"""Newton steps by which starts are compared."""
 _LOADING = 1.5
 _KICKS = 0.1, 0.3, 1.0
 """Shares of records whose values are exchanged."""
-_NEAR = 0.5
+_NEAR = 0.3
 """Distance for each figure below which the rest is left to polishing."""
 
 
@@ -42,16 +44,27 @@ def steer(
     stop: Callable[[], bool] = lambda: False,
     starts: int = _STARTS,
 ) -> Codes:
-    """Take Newton steps from a dataset, then from others of the same values, until one is near."""
+    """Take a few Newton steps from datasets of the same values, then more from the best."""
     ones = np.ones(len(codes), dtype=np.int64)
-    best, least = codes, away(problem.measure(codes, ones))
+    near = _NEAR * np.sqrt(problem.size)
+
+    def loss(found: Codes) -> float:
+        return away(problem.measure(found, ones))
+
+    probes = []
     for start in range(starts):
         begin = codes if start == 0 else shuffled(problem, columns, codes, rng)
-        found = newton(problem, columns, snapped(problem, columns, begin), rng, stop)
-        loss = away(problem.measure(found, ones))
-        if loss < least:
-            best, least = found, loss
-        if least <= _NEAR * np.sqrt(problem.size) or stop():
+        probe = newton(problem, columns, snapped(problem, columns, begin), rng, stop, _PROBED)
+        probes.append((loss(probe), start, probe))
+        if probes[-1][0] <= near or stop():
+            break
+    least, _, best = min(probes)
+    for _, _, probe in sorted(probes):
+        found = newton(problem, columns, probe, rng, stop)
+        reached = loss(found)
+        if reached < least:
+            least, best = reached, found
+        if least <= near or stop():
             break
     return best
 
