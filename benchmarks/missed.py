@@ -35,8 +35,12 @@ def seconds(found: Sequence[float]) -> dict[str, object]:
     }
 
 
-def listing(found: Sequence[pd.DataFrame]) -> list[dict[str, object]]:
-    """Every figure that was missed in a run of the same spec, how often and how far off."""
+def listing(found: Sequence[pd.DataFrame], reason: str | None = None) -> list[dict[str, object]]:
+    """Every figure that was missed in a run of the same spec, how often, how far off and why.
+
+    What is known of why is seen from the other runs: some met all figures, or this one at least.
+    """
+    all_met = [number for number, frame in enumerate(found, 1) if frame["exact"].all()]
     every = pd.concat(found, ignore_index=True)
     missed = every[~every["exact"]].assign(size=lambda f: f["half_units"].abs())
     rows: list[dict[str, object]] = []
@@ -49,9 +53,22 @@ def listing(found: Sequence[pd.DataFrame]) -> list[dict[str, object]]:
                 "missed in": f"{len(part)} of {len(found)}",
                 "half-units off, median": f"{part['size'].median():.3g}",
                 "e.g.": _cell(first["reproduced"]),
+                "why": _why(all_met, len(part), len(found), reason),
             }
         )
     return rows
+
+
+def _why(all_met: list[int], missed: int, runs: int, reason: str | None) -> str:
+    """Say what is known of a figure that some runs missed."""
+    if all_met:
+        seeds = ", ".join(map(str, all_met))
+        return f"possible: seed{'s' * (len(all_met) > 1)} {seeds} met all figures in the time"
+    if missed < runs:
+        return (
+            f"possible by itself ({runs - missed} runs met it), not found with the rest; {reason}"
+        )
+    return f"never met beside the rest; {reason}"
 
 
 def _cell(text: str) -> str:

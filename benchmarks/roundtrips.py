@@ -106,7 +106,10 @@ def _said(text: str | None) -> str:
 def _without(rows: list[dict[str, object]]) -> list[dict[str, object]]:
     """Drop what says nothing of a single run."""
     names = {"half-units off, median": "half-units off", "e.g.": "reproduced"}
-    return [{names.get(k, k): v for k, v in row.items() if k != "missed in"} for row in rows]
+    return [
+        {names.get(k, k): v for k, v in row.items() if k not in ("missed in", "why")}
+        for row in rows
+    ]
 
 
 def main() -> None:
