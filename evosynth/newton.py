@@ -102,30 +102,32 @@ def around(problem: Problem, columns: IntArray, codes: Codes) -> Slopes:
     """Find the slopes of the figures at a dataset, and how far each value may go."""
     ones = np.ones(len(codes))
     expansion = problem.expand(codes, ones)
-    residual = expansion.residual(codes, ones)
-    effects, low, high, scale = [], [], [], []
+    low, high, scale, width = [], [], [], []
+    every = [codes]
     for column in columns.tolist():
         valid = problem.schema.variables[column].valid
         here = codes[:, column].astype(np.int64)
         first, last = cell_ends(problem, column)
         least, most = first[here], last[here]
         keep_ranks(problem, column, codes, least, most)
-        ends = []
         for end in (np.maximum(here - 1, 0), np.minimum(here + 1, valid - 1)):
-            moved = codes.copy()
-            moved[:, column] = np.where(here < valid, end, here)
-            ends.append((expansion.influence(moved), moved[:, column].astype(np.int64)))
-        width = np.maximum(ends[1][1] - ends[0][1], 1)
-        slope = (ends[1][0] - ends[0][0]) / width[:, None]
-        slope[~np.isfinite(slope).all(axis=1)] = 0.0
-        slope[np.abs(slope) < _FEWEST] = 0.0
-        effects.append(slope)
+            every.append(codes.copy())
+            every[-1][:, column] = np.where(here < valid, end, here)
+        apart = every[-1][:, column].astype(np.int64) - every[-2][:, column]
+        width.append(np.maximum(apart, 1))
         low.append(least - here)
         high.append(most - here)
         scale.append(np.full(len(codes), max(float(here.std()), 1.0)))
+    # All at once: most of what an influence takes does not depend on how many records there are.
+    influence = expansion.influence(np.concatenate(every)).reshape(len(every), len(codes), -1)
+    residual = expansion.offset + influence[0].sum(axis=0)
+    effects = (influence[2::2] - influence[1::2]).reshape(-1, len(residual))
+    effects /= np.concatenate(width)[:, None]
+    effects[~np.isfinite(effects).all(axis=1)] = 0.0
+    effects[np.abs(effects) < _FEWEST] = 0.0
     return Slopes(
         residual,
-        np.concatenate(effects),
+        effects,
         np.concatenate(low).astype(np.float64),
         np.concatenate(high).astype(np.float64),
         np.concatenate(scale),

@@ -10,6 +10,7 @@ from evosynth.fences import snapped
 from evosynth.newton import away, newton
 from evosynth.problem import Problem
 from evosynth.ranks import GroupQuantile
+from evosynth.rounding import MOST_RECORDS, settle
 from evosynth.schema import Codes, IntArray
 
 _MOST_RECORDS = 1500
@@ -18,6 +19,8 @@ _MOST_SLOPES = 2_000_000
 _RANKED = 1 / 3
 """Share of figures that are quantiles of small groups from which single records decide too much."""
 _STARTS = 5
+_SETTLED = 8
+"""Starts of which real values are sought that meet all figures."""
 _PROBED = 12
 """Newton steps by which starts are compared."""
 _LOADING = 1.5
@@ -44,13 +47,25 @@ def steer(
     stop: Callable[[], bool] = lambda: False,
     starts: int = _STARTS,
 ) -> Codes:
-    """Take a few Newton steps from datasets of the same values, then more from the best."""
+    """Round real values that meet all figures, or take Newton steps from the best start."""
     ones = np.ones(len(codes), dtype=np.int64)
     near = _NEAR * np.sqrt(problem.size)
 
     def loss(found: Codes) -> float:
         return away(problem.measure(found, ones))
 
+    settled, left = codes, np.inf
+    if len(codes) <= MOST_RECORDS:
+        settled, left = settle(
+            problem,
+            columns,
+            lambda start: shuffled(problem, columns, codes, rng) if start else codes,
+            _SETTLED,
+            rng,
+            stop,
+        )
+    if left <= near or stop():
+        return settled
     probes = []
     for start in range(starts):
         begin = codes if start == 0 else shuffled(problem, columns, codes, rng)
@@ -58,7 +73,7 @@ def steer(
         probes.append((loss(probe), start, probe))
         if probes[-1][0] <= near or stop():
             break
-    least, _, best = min(probes)
+    least, _, best = min([*probes, (left, starts, settled)])
     for _, _, probe in sorted(probes):
         found = newton(problem, columns, probe, rng, stop)
         reached = loss(found)
