@@ -51,6 +51,8 @@ class Slopes:
     high: FloatArray
     scale: FloatArray
     """Standard deviation of each value's variable, in steps."""
+    bends: FloatArray
+    """Change of the effect from one step to the next; 0 at the ends of a variable."""
 
 
 def newton(
@@ -122,7 +124,11 @@ def around(problem: Problem, columns: IntArray, codes: Codes) -> Slopes:
     influence = expansion.influence(np.concatenate(every)).reshape(len(every), len(codes), -1)
     residual = expansion.offset + influence[0].sum(axis=0)
     effects = (influence[2::2] - influence[1::2]).reshape(-1, len(residual))
-    effects /= np.concatenate(width)[:, None]
+    wide = np.concatenate(width)[:, None]
+    effects /= wide
+    bends = influence[2::2] - 2 * influence[0] + influence[1::2]
+    bends = np.where(wide == 2, bends.reshape(effects.shape), 0.0)
+    bends[~np.isfinite(bends).all(axis=1)] = 0.0
     effects[~np.isfinite(effects).all(axis=1)] = 0.0
     effects[np.abs(effects) < _FEWEST] = 0.0
     return Slopes(
@@ -131,6 +137,7 @@ def around(problem: Problem, columns: IntArray, codes: Codes) -> Slopes:
         np.concatenate(low).astype(np.float64),
         np.concatenate(high).astype(np.float64),
         np.concatenate(scale),
+        bends,
     )
 
 

@@ -1,7 +1,7 @@
 """Newton steps in real numbers: where quantities of any fineness would meet every figure.
 
 Rounding is left for later, so that steps converge as Newton's do. Figures at real values are those
-at the nearest levels and their slopes from there. What the last step left of a figure that its
+at the nearest levels and how they bend from there. What the last step left of a figure that its
 slopes did not foresee is how far they can be trusted: figures that follow from each other disagree
 about the way as long as they are far off.
 """
@@ -19,7 +19,7 @@ from evosynth.newton import Slopes, around
 from evosynth.problem import Problem
 from evosynth.schema import Codes, FloatArray, IntArray
 
-_STEPS = 60
+_STEPS = 100
 _LONGEST = 0.5
 """Root mean square of a step, in what is usual for each value."""
 _TRUST = 0.2
@@ -27,7 +27,7 @@ _TRUST = 0.2
 _FINEST = 0.1
 """Distance in half-widths below which figures are near enough."""
 _ACTIVE = 8
-_HALVINGS = 5
+_HALVINGS = 7
 _FAILURES = 2
 _MET = 0.95
 _TINY = 1e-12
@@ -44,6 +44,9 @@ class Place:
     values: FloatArray
     """Real levels, shape (variables, records)."""
     slopes: Slopes
+    """At the nearest levels."""
+    effects: FloatArray
+    """Effect of each real value, as `Slopes.effects`."""
     residual: FloatArray
     """Distance of each figure, in half-widths."""
     shy: bool
@@ -61,8 +64,9 @@ class Place:
         if shy:
             room = np.minimum(aside - slopes.low, slopes.high - aside) + 1.0
             slopes = replace(slopes, scale=np.clip(room, 1.0, slopes.scale))
-        residual = slopes.residual + aside @ slopes.effects
-        return cls(problem, columns, whole, values, slopes, residual, shy)
+        effects = slopes.effects + aside[:, None] * slopes.bends
+        residual = _beside(slopes, aside)
+        return cls(problem, columns, whole, values, slopes, effects, residual, shy)
 
     @classmethod
     def of(cls, problem: Problem, columns: IntArray, codes: Codes, shy: bool = False) -> Place:
@@ -85,10 +89,20 @@ class Place:
         """From the nearest levels to the real ones, variable by variable."""
         return np.asarray((self.values - self.codes[:, self.columns].T).ravel())
 
+    def beside(self, aside: FloatArray) -> FloatArray:
+        """Figures so far from the nearest levels."""
+        return _beside(self.slopes, aside)
+
     @property
     def worst(self) -> float:
         """Largest distance of a figure."""
         return float(np.abs(self.residual).max(initial=0.0))
+
+
+def _beside(slopes: Slopes, aside: FloatArray) -> FloatArray:
+    return np.asarray(
+        slopes.residual + aside @ slopes.effects + (aside**2 / 2) @ slopes.bends, dtype=np.float64
+    )
 
 
 def converge(
@@ -111,7 +125,7 @@ def converge(
         if place.worst < _MET or failures > _FAILURES or stop():
             break
         slopes, aside = place.slopes, place.aside
-        effects, scale = slopes.effects[chosen], slopes.scale[chosen]
+        effects, scale = place.effects[chosen], slopes.scale[chosen]
         low = np.minimum((slopes.low - aside)[chosen], 0.0)
         high = np.maximum((slopes.high - aside)[chosen], 0.0)
         step = shortest(effects, place.residual, low, high, scale, within, slack)
@@ -135,7 +149,7 @@ def converge(
         wrong = np.abs(found.residual - place.residual - part * (step @ effects))
         most_slack = np.maximum(_FINEST, _TRUST * np.abs(found.residual))
         slack = np.clip(np.maximum(wrong, slack / 5), _FINEST, most_slack)
-        place = found
+        place, failures = found, 0
     return place
 
 
@@ -162,11 +176,8 @@ def shortest(
     for _ in range(_ACTIVE):
         matrix = effects.T @ (effects * freedom[:, None]) + np.diag(slack**2)
         force = effects @ np.linalg.solve(matrix, aim - residual)
-        wanted = freedom * force
-        move = np.clip(wanted, low, high)
+        move = np.clip(freedom * force, low, high)
         aim = np.clip(residual + move @ effects, -within, within)
-        if (move == wanted).all():
-            break
         room = np.where(force > 0, high, -low)
         freedom = np.minimum(full, room / np.maximum(np.abs(force), _TINY))
     return move

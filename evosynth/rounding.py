@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from evosynth.approach import PRINTS
 from evosynth.fences import snapped
 from evosynth.kernels.lattice import near_planes, reduce_basis
 from evosynth.newton import away
@@ -34,6 +35,8 @@ _MOST_ROWS = 60_000
 """Records whose influence is looked up at a time."""
 _AIM, _INSIDE = 0.5, 0.9
 _MEASURED = 20
+_LOST = 100.0
+"""What it costs to leave a figure outside its digits that no finer variable moves."""
 _MET = 1e-3
 _STEPS = 20
 MOST_RECORDS = 250
@@ -55,7 +58,7 @@ def settle(
     best, least = starts(0), np.inf
     nearest = np.inf
     for start in range(most):
-        if stop() or (start > 2 and nearest > _FAR):
+        if stop() or (start > 4 and nearest > _FAR):
             break
         codes = starts(start) if start else best
         codes = snapped(problem, columns, released(problem, columns, codes, rng))
@@ -119,7 +122,7 @@ def _near(
     own = slice(variable * records, (variable + 1) * records)
     column = int(place.columns[variable])
     finer = np.repeat(left, records)
-    reach = slopes.effects[finer] * (_REACH * slopes.scale[finer])[:, None]
+    reach = place.effects[finer] * (_REACH * slopes.scale[finer])[:, None]
     slack = _SLACK if left.any() else _LAST_SLACK
     values, vectors = np.linalg.eigh(reach.T @ reach + slack**2 * np.eye(len(place.residual)))
     whiten = vectors / np.sqrt(np.maximum(values, slack**2))
@@ -127,9 +130,10 @@ def _near(
     movable = np.flatnonzero(high > low)
     if not len(movable):
         return place.codes[None], np.zeros(1)
-    effects, aside = slopes.effects[own][movable], place.aside
-    mine = aside[own][movable]
-    start = place.residual - mine @ effects
+    effects, rest = slopes.effects[own][movable], place.aside
+    mine = rest[own][movable]
+    rest[own] = 0.0
+    start = place.beside(rest)
     aim = np.clip(place.residual, -_AIM, _AIM)
     low, high = low[movable], high[movable]
     room = np.minimum(1.0, (high - low) / 2)
@@ -137,9 +141,7 @@ def _near(
     basis = np.ascontiguousarray(basis[np.argsort((basis**2).sum(axis=1), kind="stable")])
     star, norm = reduce_basis(basis, _MOST_SWAPS)
     expansion = problem.expand(place.codes, np.ones(records))
-    rest = aside.copy()
-    rest[own] = 0.0
-    offset = expansion.offset + rest @ slopes.effects
+    offset = expansion.offset + start - slopes.residual
     tries = max(20, min(_TRIES, _MOST_ROWS // records))
     second = np.zeros(len(aim))
     found, reached = [], []
@@ -159,6 +161,8 @@ def _near(
         reached.append(residual)
     residual = np.concatenate(reached)
     outside = (residual - np.clip(residual, -_INSIDE, _INSIDE)) @ whiten
-    costs = (outside**2).sum(axis=1)
+    # What nothing that is left moves must print now.
+    alone = ~reach.any(axis=0)
+    costs = (outside**2).sum(axis=1) + _LOST * (np.abs(residual[:, alone]) > PRINTS).sum(axis=1)
     order = np.argsort(costs, kind="stable")[:_MEASURED]
     return np.concatenate(found)[order], costs[order]
