@@ -17,6 +17,8 @@ _TINY = 1e-9
 
 def cell_ends(problem: Problem, column: int) -> tuple[IntArray, IntArray]:
     """First and last level of the run of levels around each that no table tells apart."""
+    if column in problem.ends:
+        return problem.ends[column]
     variable = problem.schema.variables[column]
     new = np.zeros(variable.size, dtype=np.bool_)
     new[0] = True
@@ -27,7 +29,8 @@ def cell_ends(problem: Problem, column: int) -> tuple[IntArray, IntArray]:
                 new[1:] |= np.diff(groups) != 0
     start = np.flatnonzero(new)
     run = np.cumsum(new) - 1
-    return start[run], np.append(start[1:], variable.size)[run] - 1
+    problem.ends[column] = start[run], np.append(start[1:], variable.size)[run] - 1
+    return problem.ends[column]
 
 
 def keep_ranks(

@@ -56,6 +56,8 @@ class Problem:
     """Where each table starts among the flat cells."""
     table_of: tuple[tuple[int, ...], ...] = field(default=())
     """For each plan, the table that each of its tables became."""
+    ends: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict, repr=False)
+    """Runs of levels, by column, as `evosynth.fences.cell_ends` found them."""
 
     @classmethod
     def of(cls, plans: tuple[Plan, ...], schema: Schema) -> Problem:

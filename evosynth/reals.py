@@ -19,7 +19,7 @@ from evosynth.newton import Slopes, around
 from evosynth.problem import Problem
 from evosynth.schema import Codes, FloatArray, IntArray
 
-_STEPS = 100
+_PLACES = 160
 _LONGEST = 0.5
 """Root mean square of a step, in what is usual for each value."""
 _TRUST = 0.2
@@ -109,7 +109,7 @@ def converge(
     place: Place,
     free: NDArray[np.bool_],
     within: float = 0.5,
-    most: int = _STEPS,
+    most: int = _PLACES,
     stop: Callable[[], bool] = lambda: False,
 ) -> Place:
     """Move the values of variables that are free until all figures are met, or no nearer.
@@ -120,10 +120,8 @@ def converge(
     records = len(place.codes)
     chosen = np.repeat(free, records)
     slack = np.maximum(_FINEST, _TRUST * np.abs(place.residual))
-    part, failures = 1.0, 0
-    for _ in range(most):
-        if place.worst < _MET or failures > _FAILURES or stop():
-            break
+    part, failures, seen = 1.0, 0, 0
+    while place.worst >= _MET and failures <= _FAILURES and seen < most and not stop():
         slopes, aside = place.slopes, place.aside
         effects, scale = place.effects[chosen], slopes.scale[chosen]
         low = np.minimum((slopes.low - aside)[chosen], 0.0)
@@ -136,6 +134,7 @@ def converge(
             whole = np.zeros(len(chosen))
             whole[chosen] = part * step
             found = place.moved(whole)
+            seen += 1
             ends = low - part * step, high - part * step
             again = shortest(effects, found.residual, *ends, scale, within, slack)
             good = _size(again, scale) < max((1 - part / 4) * size, 1e-6)

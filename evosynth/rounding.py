@@ -44,6 +44,7 @@ _NEAR, _FAR = 3.0, 100.0
 """Distances in half-widths from which real values are not worth rounding, or not worth another
 start from somewhere else."""
 _AIMS = 0.5, 0.93
+"""Parts of digits to aim into: at every other start, values shy of their ends aim farther."""
 
 
 def settle(
@@ -64,9 +65,9 @@ def settle(
         codes = snapped(problem, columns, released(problem, columns, codes, rng))
         try:
             place = converge(
-                Place.of(problem, columns, codes, shy=start % 4 in (1, 2)),
+                Place.of(problem, columns, codes, shy=start % 2 == 1),
                 np.ones(len(columns), dtype=np.bool_),
-                _AIMS[start // 2 % len(_AIMS)],
+                _AIMS[start % 2],
                 stop=stop,
             )
             nearest = min(nearest, place.worst)

@@ -19,6 +19,10 @@ _MOST_SLOPES = 2_000_000
 _RANKED = 1 / 3
 """Share of figures that are quantiles of small groups from which single records decide too much."""
 _STARTS = 5
+_SMOOTH = 0.1
+"""The same, from which no real values are sought."""
+_FINE = 20.0
+"""Levels that the finest variable must spread over to make up for what rounding others does."""
 _SETTLED = 8
 """Starts of which real values are sought that meet all figures."""
 _PROBED = 12
@@ -33,10 +37,13 @@ _NEAR = 0.3
 def steerable(problem: Problem, columns: IntArray) -> bool:
     """Whether there are quantities to steer by, few enough records, and mostly smooth figures."""
     size = problem.schema.records * len(columns) * problem.size
-    ranked = sum(block.size for block in problem.smooth if isinstance(block, GroupQuantile))
-    smooth = ranked <= _RANKED * problem.size
+    smooth = _ranked(problem) <= _RANKED * problem.size
     few = problem.schema.records <= _MOST_RECORDS and 0 < size <= _MOST_SLOPES
     return problem.curved and smooth and few
+
+
+def _ranked(problem: Problem) -> int:
+    return sum(block.size for block in problem.smooth if isinstance(block, GroupQuantile))
 
 
 def steer(
@@ -54,8 +61,12 @@ def steer(
     def loss(found: Codes) -> float:
         return away(problem.measure(found, ones))
 
-    settled, left = codes, np.inf
-    if len(codes) <= MOST_RECORDS:
+    settled = newton(problem, columns, snapped(problem, columns, codes), rng, stop, _PROBED)
+    left = loss(settled)
+    if left <= near or stop():
+        return settled
+    fine = codes[:, columns].std(axis=0).max() >= _FINE and len(codes) <= MOST_RECORDS
+    if fine and _ranked(problem) <= _SMOOTH * problem.size:
         settled, left = settle(
             problem,
             columns,
