@@ -61,20 +61,19 @@ def steer(
     def loss(found: Codes) -> float:
         return away(problem.measure(found, ones))
 
-    settled = newton(problem, columns, snapped(problem, columns, codes), rng, stop, _PROBED)
-    left = loss(settled)
-    if left <= near or stop():
-        return settled
+    settled, left = codes, np.inf
     fine = codes[:, columns].std(axis=0).max() >= _FINE and len(codes) <= MOST_RECORDS
     if fine and _ranked(problem) <= _SMOOTH * problem.size:
-        settled, left = settle(
-            problem,
-            columns,
-            lambda start: shuffled(problem, columns, codes, rng) if start else codes,
-            _SETTLED,
-            rng,
-            stop,
-        )
+        probe = newton(problem, columns, snapped(problem, columns, codes), rng, stop, _PROBED)
+        if loss(probe) > near:
+            settled, left = settle(
+                problem,
+                columns,
+                lambda start: shuffled(problem, columns, codes, rng) if start else codes,
+                _SETTLED,
+                rng,
+                stop,
+            )
     if left <= near or stop():
         return settled
     probes = []
