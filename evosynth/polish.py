@@ -21,6 +21,7 @@ from evosynth.approach import (
     neutral,
     outside,
 )
+from evosynth.blocks import by_blocks, fine_column
 from evosynth.closest import centre, choose, solve
 from evosynth.kernels.moves import best_pair, pick_neutral
 from evosynth.newton import newton
@@ -57,7 +58,7 @@ def polish(
     """Try to land a candidate whose tables are exact; return the best that was seen."""
     best, least = payload, _loss(space, payload)
     if space.problem.curved:
-        payload = approach(space, best, rng, stop)
+        payload = _far(space, best, rng, stop)
         loss = _loss(space, payload)
         if loss < least:
             best, least = payload, loss
@@ -90,7 +91,17 @@ def _nearer(
         found = newton(space.problem, space.stepped, payload, rng, stop, most=_NEWTON)
         if found is not payload:
             return found
-    return approach(space, payload, rng, stop)
+    return _far(space, payload, rng, stop)
+
+
+def _far(
+    space: Space, payload: Payload, rng: np.random.Generator, stop: Callable[[], bool]
+) -> Payload:
+    """Bring figures near by many moves: of fine values after coarse ones, or of all at once."""
+    column = fine_column(space)
+    if column is None:
+        return approach(space, payload, rng, stop)
+    return by_blocks(space, payload, column, rng, stop)
 
 
 def _landings(
