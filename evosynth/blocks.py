@@ -17,14 +17,14 @@ from evosynth.approach import disjoint, effects_of, neutral
 from evosynth.kernels.lattice import descend
 from evosynth.newton import Slopes, around, newton_step
 from evosynth.problem import Problem
-from evosynth.schema import Codes, FloatArray, IntArray
+from evosynth.schema import Codes, IntArray
 from evosynth.space import FINEST, ROOM, Moves, Space
 
 _LEAST_RECORDS = 3000
 """Records from which samples vary so little that expansions hold."""
 _FINE = 50.0
 """Standard deviation, in steps, of a quantity that goes where it is pushed."""
-_ROUNDS = 40
+_ROUNDS = 60
 _IDLE = 6
 """Rounds that bring figures no nearer after which it ends."""
 _PROPOSED = 2500
@@ -36,6 +36,8 @@ _DOUBT = 0.02
 _NEAR, _NEARER, _COARSE = 0.1, 0.95, 2.0
 """Distance, in what samples vary by, that a few moves can go; what a round should change it by; and
 how much samples must vary by, in the finest distances that are told apart, for it to matter."""
+_SLOW = 20.0
+"""Half-widths that samples vary by, of combinations of figures that records hardly change."""
 _PASSES = 20
 _TRUST, _LEAST_TRUST, _MOST_TRUST = 1.0, 0.1, 8.0
 """Change of any combination of figures in one round, in what samples vary by."""
@@ -67,7 +69,7 @@ def by_blocks(
         idle = 0 if exchanged.far < _NEARER * least else idle + 1
         if exchanged.far < least:
             best, least = codes, exchanged.far
-        if least < _NEAR or idle == _IDLE or stop():
+        if least == 0.0 or idle == _IDLE or stop():
             break
         codes, trust = exchanged.codes, exchanged.trust
         codes = newton_step(around(problem, fine, codes), fine, codes, _DOUBT, rng)
@@ -82,7 +84,7 @@ class _Exchanged:
     trust: float
     """How far to go next time."""
     far: float
-    """Distance before, in what samples vary by, where they vary by more than single records do."""
+    """Distance before, in half-widths, in what single records hardly change; 0 if near."""
 
 
 def _exchanged(
@@ -109,10 +111,12 @@ def _exchanged(
     values, vectors = np.linalg.eigh(spread + made_up + np.diag(doubt**2))
     whiten = vectors / np.sqrt(np.maximum(values, FINEST**2))
     wanted = (residual - np.clip(residual, -ROOM, ROOM)) @ whiten
-    far = float(np.abs(wanted[values > (_COARSE * FINEST) ** 2]).max(initial=0.0))
-    if far < _NEAR:
-        return _Exchanged(codes, trust, far)
-    trust = max(min(trust, far), _LEAST_TRUST)
+    slow = (values > (_COARSE * FINEST) ** 2) & (values < _SLOW**2)
+    far = float(np.sqrt((wanted**2 * values)[slow].sum()))
+    long = float(np.abs(wanted[slow]).max(initial=0.0))
+    if long < _NEAR:
+        return _Exchanged(codes, trust, 0.0)
+    trust = max(min(trust, long), _LEAST_TRUST)
     wanted = np.clip(wanted, -trust, trust)
     white = effects @ whiten
     order, reach = disjoint(space, codes, moves, np.argsort(white @ wanted))
@@ -121,7 +125,7 @@ def _exchanged(
     times[order] = descend(white[order], reach, rest, _PASSES)
     found = space.apply(codes, moves, times)
     before, promised, after = (
-        float((((r - np.clip(r, -ROOM, ROOM)) @ whiten) ** 2).sum())
+        float((((r - np.clip(r, -ROOM, ROOM)) @ whiten[:, slow]) ** 2).sum())
         for r in (residual, residual + times @ effects, space.problem.measure(*space.rows(found)))
     )
     kept = (before - after) / max(before - promised, 1e-9)
@@ -133,7 +137,7 @@ def _exchanged(
 
 
 def _proposed(space: Space, codes: Codes, column: int, rng: np.random.Generator) -> list[Moves]:
-    """Changes of one coarse variable: steps of a quantity, exchanges between like records."""
+    """Draw exchanges of a coarse variable between like records, and steps of a quantity."""
     found = [exchanges(space.problem, codes, column, _PROPOSED, rare, rng) for rare in (0, 1)]
     if column in space.stepped:
         found.append(space.propose(codes, 2 * _PROPOSED, rng, column=column))
@@ -148,7 +152,7 @@ def exchanges(
     rare: int,
     rng: np.random.Generator,
 ) -> Moves:
-    """Exchanges of a variable between records that its tables do not tell apart otherwise.
+    """Draw exchanges of a variable between records that its tables do not tell apart otherwise.
 
     ``rare``: whether every value of it is as likely to be exchanged.
     """
@@ -192,7 +196,7 @@ def _likeness(problem: Problem, codes: Codes, column: int) -> IntArray:
 
 
 def joined(parts: list[Moves]) -> Moves:
-    """Moves of several kinds as one."""
+    """Put moves of several kinds together."""
     ends = np.cumsum([0, *(len(part.codes) for part in parts)])
 
     def rows(of: Callable[[Moves], IntArray]) -> IntArray:

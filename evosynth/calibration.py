@@ -142,9 +142,7 @@ class _System:
     residual: FloatArray
 
     @classmethod
-    def at(
-        cls, problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray
-    ) -> _System:
+    def at(cls, problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> _System:
         """Expand the figures at a distribution."""
         n_cells = len(problem.low)
         tables = np.arange(len(problem.grids)) if problem.shares else problem.binding
@@ -215,11 +213,12 @@ def explore(
     cells: CellArray,
     weights: FloatArray,
     stop: Callable[[], bool],
-) -> None:
+) -> float:
     """Go towards the same weights by steps that are taken back where they lead astray.
 
     Where covariates are balanced, standard errors hardly change with the weights, and what an
     expansion asks for to move them is far too much: no figure may ask for more than its trust.
+    Returns the distance that is left, in roots of half-widths.
     """
     records = problem.schema.records
     system, best, least = _System.at(problem, codes, cells, weights), weights.copy(), np.inf
@@ -243,6 +242,7 @@ def explore(
         tilt_weights(weights, kept.tilt(_FOLLOWING, np.clip(kept.gap, -most, most)), records)
         system = _System.at(problem, codes, cells, weights)
     weights[:] = best
+    return least
 
 
 def _resolved(matrix: FloatArray, gaps: FloatArray) -> FloatArray:

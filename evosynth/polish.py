@@ -67,7 +67,7 @@ def polish(
     stalled = 0
     last = rounds * (_TURNS if divided else 1)
     for attempt in range(_PERSISTENCE * last):
-        if attempt >= last and least > _CLOSE:
+        if (attempt >= last and least > _CLOSE) or stop():
             break
         before = least
         for found, loss in _landings(
@@ -128,6 +128,8 @@ def _landings(
         # What a landing leaves outside is often what single records hardly change.
         curved = attempt % 2 == 1 and space.problem.curved and not divided
         near = _nearer(space, best, rng, stop) if curved else best
+        if stop():
+            return
         for found in _joint(space, near, attempt, rng):
             yield found, _loss(space, found)
 

@@ -128,7 +128,7 @@ def sample(
                 codes[:, column] = drawn
                 continue
         if like is not None:
-            codes[:, column] = _near(problem, column, like[:, column], rng)
+            codes[:, column] = _near(problem, column, like[:, column].astype(np.int64), rng)
             continue
         edges = np.cumsum(margins[column])
         levels = np.searchsorted(edges, uniform[:, column] * edges[-1], side="right")
@@ -137,17 +137,14 @@ def sample(
     return codes
 
 
-def _near(
-    problem: Problem, column: int, levels: IntArray, rng: np.random.Generator
-) -> IntArray:
+def _near(problem: Problem, column: int, levels: IntArray, rng: np.random.Generator) -> IntArray:
     """Values near those of other records, so that these are not told by them."""
     variable = problem.schema.variables[column]
-    moved = levels.astype(np.int64)
     if variable.categorical or variable.valid < _MANY_LEVELS:
-        return moved
+        return levels
     first, last = cell_ends(problem, column)
-    near = moved + rng.integers(-_NEAR, _NEAR + 1, len(moved))
-    return np.where(moved < variable.valid, np.clip(near, first[moved], last[moved]), moved)
+    near = levels + rng.integers(-_NEAR, _NEAR + 1, len(levels))
+    return np.where(levels < variable.valid, np.clip(near, first[levels], last[levels]), levels)
 
 
 def _fill_cells(problem: Problem, codes: Codes, rng: np.random.Generator) -> None:

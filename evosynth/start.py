@@ -21,7 +21,7 @@ from evosynth.calibration import (
 )
 from evosynth.kernels.cells import count_weights, rake, sum_rows
 from evosynth.leeway import Leeway
-from evosynth.problem import CellArray
+from evosynth.problem import CellArray, Problem
 from evosynth.sampling import density, inform, refine, sample, shapeless, univariate
 from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.settle import narrow, settle
@@ -31,8 +31,8 @@ _TURNS = 5
 """Times that rows are drawn, the better each time, where calibration leaves few of them."""
 _SOUND = 0.2
 """Rows, of equal weights, that would tell as much as the calibrated ones, by record."""
-_SCOUTS = 1500
-"""Rows by which many others are found."""
+_SCOUTS, _PARTIES = 1500, 3
+"""Rows by which many others are found, and times that they are drawn."""
 _SHAPE = 2.0
 """Of the noise that a start of curved figures is given: the smaller, the more."""
 
@@ -163,13 +163,16 @@ def _scout(
     How variables go together is found sooner by a few rows: that their chance associations are
     larger is what standard errors, least where there are none, need to be moved at all.
     """
-    codes = sample(problem, margins, _SCOUTS, True, rng)
-    cells = problem.cells(codes)
-    weights = (problem.high[cells] > 0).all(axis=1) + 0.0
-    if weights.sum() == 0:
-        weights[:] = 1.0
-    weights *= problem.schema.records / weights.sum()
-    explore(problem, codes, cells, weights, stop)
+    found: list[tuple[float, int, Codes, FloatArray]] = []
+    for turn in range(_PARTIES):
+        codes = sample(problem, margins, _SCOUTS, True, rng)
+        cells = problem.cells(codes)
+        weights = (problem.high[cells] > 0).all(axis=1) + 1e-9
+        weights *= problem.schema.records / weights.sum()
+        found.append((explore(problem, codes, cells, weights, stop), turn, codes, weights))
+        if stop():
+            break
+    _, _, codes, weights = min(found, key=lambda party: party[:2])
     order = rng.permutation(_SCOUTS)
     return np.repeat(codes, _round(weights * size / weights.sum(), order, size, rng), axis=0)
 
