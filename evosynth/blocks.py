@@ -25,7 +25,7 @@ _LEAST_RECORDS = 3000
 _FINE = 50.0
 """Standard deviation, in steps, of a quantity that goes where it is pushed."""
 _ROUNDS = 60
-_IDLE = 6
+_IDLE = 10
 """Rounds that bring figures no nearer after which it ends."""
 _PROPOSED = 2500
 """Exchanges of each coarse variable among which is chosen, twice: at random, and of rare values."""
@@ -33,7 +33,7 @@ _REACH = 0.05
 """What the fine quantity may make up for, in its standard deviations."""
 _DOUBT = 0.02
 """Part of a figure's distance that its expansion may be wrong by."""
-_NEAR, _NEARER, _COARSE = 0.1, 0.95, 2.0
+_NEAR, _NEARER, _COARSE = 0.1, 0.98, 2.0
 """Distance, in what samples vary by, that a few moves can go; what a round should change it by; and
 how much samples must vary by, in the finest distances that are told apart, for it to matter."""
 _SLOW = 20.0
