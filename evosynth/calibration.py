@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from evosynth.kernels.cells import count_weights, rake, sum_joint, sum_rows, tilt_rows
 from evosynth.kernels.design import sum_products
 from evosynth.problem import CellArray, Problem
-from evosynth.schema import Codes, FloatArray
+from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.space import ROOM, Compass
 
 _MOST_CELLS = 1500
@@ -38,9 +40,16 @@ WRONG = 1.0
 OFF = 0.01
 """Squared statistical distance that calibration may leave."""
 _MANY_ROWS = 20_000
-_ROUGHLY_WRONG, _ROUGHLY_OFF = 0.002, 0.05
+"""Rows from which curved figures are followed by short steps."""
+_ROUGHLY_WRONG, _ROUGHLY_OFF = 0.005, 0.08
 """The same, by record and by figure, where rows are many and a dataset drawn from them is brought
 nearer anyway, as figures are curved."""
+_TRUST = 0.15
+"""Usual change of weights, on the log scale, that a figure may ask for at first."""
+_FOLLOWING = 1e-5
+"""Part of the curvature added to it then."""
+_FASTER, _IDLE = 0.95, 6
+"""What steps should change distances by, and steps in a row that do not after which it is left."""
 
 
 def fit(
@@ -52,11 +61,19 @@ def fit(
 ) -> None:
     """Calibrate weights in place, or leave them if contradictory figures spoil them."""
     before = weights.copy()
-    if len(problem.low) + problem.size <= _MOST_CELLS:
-        _solve(problem, codes, cells, weights, stop)
-    else:
+    if len(problem.low) + problem.size > _MOST_CELLS:
         _sweep(problem, codes, cells, weights, stop)
+    elif followed(problem, len(codes)):
+        explore(problem, codes, cells, weights, stop)
+    else:
+        _solve(problem, codes, cells, weights, stop)
     keep_sound(weights, before, problem.schema.records)
+
+
+def followed(problem: Problem, rows: int) -> bool:
+    """Whether figures are curved and rows so many that short steps are worth their while."""
+    few = len(problem.low) + problem.size <= _MOST_CELLS
+    return problem.curved and few and rows > _MANY_ROWS
 
 
 def orient(
@@ -108,36 +125,36 @@ def _share_rows(problem: Problem, size: int) -> tuple[FloatArray, FloatArray, Fl
     return np.array(rows), np.array(others), np.array([-half, half])
 
 
-def _solve(
-    problem: Problem,
-    codes: Codes,
-    cells: CellArray,
-    weights: FloatArray,
-    stop: Callable[[], bool],
-) -> None:
-    """Find the weights closest in entropy that meet the published statistics.
+@dataclass(frozen=True)
+class _System:
+    """What a Newton step on the dual needs to know of one distribution."""
 
-    They are weights × exp(F λ), F the indicators of all cells and the influence on all smooth
-    figures; λ by Newton's method on the dual, all at once.
-    """
-    n_cells = len(problem.low)
-    tables = np.arange(len(problem.grids)) if problem.shares else problem.binding
-    tight = problem.high - problem.low <= np.maximum(2, 0.01 * problem.high)
-    share_rows, share_of, share_room = _share_rows(problem, n_cells + problem.size)
-    best, least, stalled = weights.copy(), np.inf, 0
-    enough = WRONG, OFF
-    if problem.curved and len(codes) > _MANY_ROWS:
-        enough = max(WRONG, _ROUGHLY_WRONG * problem.schema.records), _ROUGHLY_OFF * problem.size
-    damping = _RIDGE if problem.curved or problem.shares else _SMALL_RIDGE
-    for _ in range(_STEPS):
+    shape: tuple[CellArray, IntArray, int, FloatArray]
+    products: FloatArray
+    ties: FloatArray
+    """Sums that are demanded, as combinations of those of all cells and figures."""
+    gap: FloatArray
+    """By which each of these is off: in records, and in what samples vary by."""
+    smooth: NDArray[np.bool_]
+    """Which of these are figures."""
+    wrong: float
+    off: float
+    residual: FloatArray
+
+    @classmethod
+    def at(cls, problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> _System:
+        """Expand the figures at a distribution."""
+        n_cells = len(problem.low)
+        tables = np.arange(len(problem.grids)) if problem.shares else problem.binding
+        tight = problem.high - problem.low <= np.maximum(2, 0.01 * problem.high)
+        share_rows, share_of, share_room = _share_rows(problem, n_cells + problem.size)
         expansion = problem.expand(codes, weights)
         influence = expansion.influence(codes)
         # About the mean, as the number of records is fixed.
         mean = weights @ influence / weights.sum()
         influence -= mean
         spread = 1 / np.sqrt(np.maximum(weights @ influence**2, 1e-300))
-        features = influence * spread
-        shape = (cells, tables, n_cells, features)
+        shape = (cells, tables, n_cells, influence * spread)
         sums, products = sum_joint(*shape, weights)
         gap = -sums
         gap[:n_cells] += np.clip(sums[:n_cells], problem.low, problem.high)
@@ -152,17 +169,80 @@ def _solve(
         gaps = np.concatenate([gap[active], goal - share_sums])
         wrong = float(np.abs(gap[:n_cells]).sum() + np.abs(goal - share_sums).sum())
         off = float((np.clip(gap[n_cells:], -1e4, 1e4) ** 2).sum())
+        smooth = np.zeros(len(gaps), dtype=np.bool_)
+        smooth[active.sum() - problem.size : active.sum()] = True
+        return cls(shape, products, ties, gaps, smooth, wrong, off, residual)
+
+    def tilt(self, damping: float, gap: FloatArray) -> FloatArray:
+        """Logarithm by which each weight is to change so that the sums change by ``gap``."""
+        tied = self.ties @ self.products @ self.ties.T
+        ridge = damping * np.diag(np.diag(tied) + np.diag(tied).mean())
+        return tilt_rows(*self.shape, _resolved(tied + ridge, gap) @ self.ties)
+
+
+def _solve(
+    problem: Problem,
+    codes: Codes,
+    cells: CellArray,
+    weights: FloatArray,
+    stop: Callable[[], bool],
+) -> None:
+    """Find the weights closest in entropy that meet the published statistics.
+
+    They are weights × exp(F λ), F the indicators of all cells and the influence on all smooth
+    figures; λ by Newton's method on the dual, all at once.
+    """
+    best, least, stalled = weights.copy(), np.inf, 0
+    damping = _RIDGE if problem.curved or problem.shares else _SMALL_RIDGE
+    for _ in range(_STEPS):
+        system = _System.at(problem, codes, cells, weights)
+        wrong, off = system.wrong, system.off
         stalled = 0 if wrong + off < 0.9 * least else stalled + 1
         damping = min(1.0, max(_SMALL_RIDGE, damping * (_HARDER if stalled else _SOFTER)))
         if wrong + off < least:
             best, least = weights.copy(), wrong + off
-        if (wrong < enough[0] and off < enough[1]) or stalled > _PATIENCE or stop():
+        if (wrong < WRONG and off < OFF) or stalled > _PATIENCE or stop():
             break
-        tied = ties @ products @ ties.T
-        ridge = damping * np.diag(np.diag(tied) + np.diag(tied).mean())
-        tilt = tilt_rows(*shape, _resolved(tied + ridge, gaps) @ ties)
-        tilt_weights(weights, tilt, problem.schema.records)
+        tilt_weights(weights, system.tilt(damping, system.gap), problem.schema.records)
     weights[:] = best
+
+
+def explore(
+    problem: Problem,
+    codes: Codes,
+    cells: CellArray,
+    weights: FloatArray,
+    stop: Callable[[], bool],
+) -> float:
+    """Go towards the same weights by steps that are taken back where they lead astray.
+
+    Where covariates are balanced, standard errors hardly change with the weights, and what an
+    expansion asks for to move them is far too much: no figure may ask for more than its trust.
+    Returns the distance that is left, in roots of half-widths.
+    """
+    records = problem.schema.records
+    system, best, least = _System.at(problem, codes, cells, weights), weights.copy(), np.inf
+    trust, idle = _TRUST, 0
+    many = followed(problem, len(codes))
+    enough = max(WRONG, _ROUGHLY_WRONG * records), (_ROUGHLY_OFF if many else OFF) * problem.size
+    for _ in range(_STEPS):
+        outside = np.sqrt(np.maximum(np.abs(system.residual) - ROOM, 0.0)).sum()
+        merit = system.wrong / np.sqrt(records) + float(outside)
+        idle = 0 if merit < _FASTER * least else idle + 1
+        if merit < least:
+            best, least, kept = weights.copy(), merit, system
+            trust = min(1.0, 2 * trust)
+        else:
+            trust /= 4
+        done = kept.wrong < enough[0] and kept.off < enough[1]
+        if done or idle == _IDLE or stop():
+            break
+        most = np.where(kept.smooth, trust * np.sqrt(records), np.inf)
+        weights[:] = best
+        tilt_weights(weights, kept.tilt(_FOLLOWING, np.clip(kept.gap, -most, most)), records)
+        system = _System.at(problem, codes, cells, weights)
+    weights[:] = best
+    return least
 
 
 def _resolved(matrix: FloatArray, gaps: FloatArray) -> FloatArray:

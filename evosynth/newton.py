@@ -81,8 +81,7 @@ def newton(
         for factor in _FACTORS:
             aim = _AIMS[failures % len(_AIMS)]
             step = _steps(slopes, len(columns), aim, factor * doubt, longest, rng)
-            found = best.copy()
-            found[:, columns] = best[:, columns] + step.reshape(len(columns), -1).T
+            found = _moved(best, columns, step)
             tried.append((away(problem.measure(found, ones)), factor * doubt, found))
         loss, used, found = min(tried, key=lambda one: one[0])
         if loss < least:
@@ -93,6 +92,19 @@ def newton(
             failures += 1
             doubt, longest = min(_DOUBTS[1], 2 * doubt), longest / 2
     return best
+
+
+def newton_step(
+    slopes: Slopes, columns: IntArray, codes: Codes, doubt: float, rng: np.random.Generator
+) -> Codes:
+    """Move the values of ``columns`` once, as their slopes say."""
+    return _moved(codes, columns, _steps(slopes, len(columns), _AIMS[0], doubt, _LONGEST, rng))
+
+
+def _moved(codes: Codes, columns: IntArray, step: IntArray) -> Codes:
+    found = codes.copy()
+    found[:, columns] = codes[:, columns] + step.reshape(len(columns), -1).T
+    return found
 
 
 def away(residual: FloatArray) -> float:

@@ -21,6 +21,7 @@ from evosynth.approach import (
     neutral,
     outside,
 )
+from evosynth.blocks import by_blocks, fine_column
 from evosynth.closest import centre, choose, solve
 from evosynth.kernels.moves import best_pair, pick_neutral
 from evosynth.newton import newton
@@ -57,7 +58,7 @@ def polish(
     """Try to land a candidate whose tables are exact; return the best that was seen."""
     best, least = payload, _loss(space, payload)
     if space.problem.curved:
-        payload = approach(space, best, rng, stop)
+        payload = _far(space, best, rng, stop)
         loss = _loss(space, payload)
         if loss < least:
             best, least = payload, loss
@@ -66,7 +67,7 @@ def polish(
     stalled = 0
     last = rounds * (_TURNS if divided else 1)
     for attempt in range(_PERSISTENCE * last):
-        if attempt >= last and least > _CLOSE:
+        if (attempt >= last and least > _CLOSE) or stop():
             break
         before = least
         for found, loss in _landings(
@@ -90,7 +91,17 @@ def _nearer(
         found = newton(space.problem, space.stepped, payload, rng, stop, most=_NEWTON)
         if found is not payload:
             return found
-    return approach(space, payload, rng, stop)
+    return _far(space, payload, rng, stop)
+
+
+def _far(
+    space: Space, payload: Payload, rng: np.random.Generator, stop: Callable[[], bool]
+) -> Payload:
+    """Bring figures near by many moves: of fine values after coarse ones, or of all at once."""
+    column = fine_column(space)
+    if column is None:
+        return approach(space, payload, rng, stop)
+    return by_blocks(space, payload, column, rng, stop)
 
 
 def _landings(
@@ -117,6 +128,8 @@ def _landings(
         # What a landing leaves outside is often what single records hardly change.
         curved = attempt % 2 == 1 and space.problem.curved and not divided
         near = _nearer(space, best, rng, stop) if curved else best
+        if stop():
+            return
         for found in _joint(space, near, attempt, rng):
             yield found, _loss(space, found)
 

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from evosynth.covariates import likely_moments
+from evosynth.fences import cell_ends
 from evosynth.fitted import Model
 from evosynth.grid import Grid
 from evosynth.margins import project
@@ -20,6 +21,10 @@ _MOST_FILLED = 200
 """Cells that are looked after in this way."""
 _MOST_DENSITIES = 5_000_000
 """Probabilities that may be worked out to draw a variable from a model."""
+_MANY_DENSITIES, _FEWEST_RUNS = 1_000_000, 60
+"""Probabilities from which neighbouring levels are drawn together, and runs of them at least."""
+_NEAR, _MANY_LEVELS = 2, 20
+"""Steps by which records like others differ from them in quantities of so many values."""
 _WIDER = 1.1
 """What spreads are multiplied by that were seen in few records."""
 _DEEPEST = 600.0
@@ -104,23 +109,42 @@ def sample(
     size: int,
     informed: bool,
     rng: np.random.Generator,
+    like: Codes | None = None,
 ) -> Codes:
-    """Draw records: each variable by its margin, or by what is published of it given others."""
+    """Draw records: each variable by its margin, or by what is published of it given others.
+
+    ``like``: rows of which each stands for the variables of as many records that no model draws.
+    """
     schema = problem.schema
     codes = np.zeros((size, len(margins)), dtype=schema.dtype)
     uniform = _correlated(problem, size, rng) if informed else rng.random((size, len(margins)))
     models = _models(problem) if informed else {}
     for column in _order(len(margins), models):
         if column in models:
-            drawn = _draw_given(models[column], codes, column, margins[column], uniform[:, column])
+            valid = schema.variables[column].valid
+            shape = column, valid, margins[column], uniform[:, column]
+            drawn = _draw_given(models[column], codes, *shape)
             if drawn is not None:
                 codes[:, column] = drawn
                 continue
+        if like is not None:
+            codes[:, column] = _near(problem, column, like[:, column].astype(np.int64), rng)
+            continue
         edges = np.cumsum(margins[column])
         levels = np.searchsorted(edges, uniform[:, column] * edges[-1], side="right")
         codes[:, column] = np.minimum(levels, len(edges) - 1)
     _fill_cells(problem, codes, rng)
     return codes
+
+
+def _near(problem: Problem, column: int, levels: IntArray, rng: np.random.Generator) -> IntArray:
+    """Values near those of other records, so that these are not told by them."""
+    variable = problem.schema.variables[column]
+    if variable.categorical or variable.valid < _MANY_LEVELS:
+        return levels
+    first, last = cell_ends(problem, column)
+    near = levels + rng.integers(-_NEAR, _NEAR + 1, len(levels))
+    return np.where(levels < variable.valid, np.clip(near, first[levels], last[levels]), levels)
 
 
 def _fill_cells(problem: Problem, codes: Codes, rng: np.random.Generator) -> None:
@@ -174,26 +198,47 @@ def _correlated(problem: Problem, size: int, rng: np.random.Generator) -> FloatA
 
 
 def _draw_given(
-    model: Smooth, codes: Codes, column: int, margin: FloatArray, uniform: FloatArray
+    model: Smooth,
+    codes: Codes,
+    column: int,
+    valid: int,
+    margin: FloatArray,
+    uniform: FloatArray,
 ) -> IntArray | None:
     """Draw a variable from a published model of it; ``None`` if that would take too long."""
     parts, which = np.unique(codes[:, list(model.given)], axis=0, return_inverse=True)
     which = which.ravel()
-    n_levels = len(margin)
-    if len(parts) * n_levels > _MOST_DENSITIES:
+    start = np.arange(len(margin))
+    if len(parts) * len(start) > _MANY_DENSITIES:
+        start = _spaced(margin, valid, max(_FEWEST_RUNS, _MANY_DENSITIES // (4 * len(parts))))
+    if len(parts) * len(start) > _MOST_DENSITIES:
         return None
-    rows = np.zeros((len(parts) * n_levels, codes.shape[1]), dtype=codes.dtype)
-    rows[:, list(model.given)] = np.repeat(parts, n_levels, axis=0)
-    rows[:, column] = np.tile(np.arange(n_levels), len(parts))
-    density = model.log_density(rows).reshape(len(parts), n_levels)
-    density = np.where(margin > 0, density, -np.inf)
+    n_runs = len(start)
+    width = np.diff(start, append=len(margin))
+    middle = start + width // 2
+    rows = np.zeros((len(parts) * n_runs, codes.shape[1]), dtype=codes.dtype)
+    rows[:, list(model.given)] = np.repeat(parts, n_runs, axis=0)
+    rows[:, column] = np.tile(middle, len(parts))
+    density = model.log_density(rows).reshape(len(parts), n_runs) + np.log(width)
+    density = np.where(np.add.reduceat(margin, start) > 0, density, -np.inf)
     edges = np.cumsum(np.exp(density - density.max(axis=1, keepdims=True)), axis=1)
     drawn = np.empty(len(codes), dtype=np.int64)
     order = np.argsort(which, kind="stable")
     for part, rows_of in enumerate(np.split(order, np.cumsum(np.bincount(which))[:-1])):
         goal = uniform[rows_of] * edges[part, -1]
-        drawn[rows_of] = np.searchsorted(edges[part], goal, side="right")
-    return np.minimum(drawn, n_levels - 1)
+        run = np.minimum(np.searchsorted(edges[part], goal, side="right"), n_runs - 1)
+        first = np.where(run > 0, edges[part, run - 1], 0.0)
+        along = (goal - first) / np.maximum(edges[part, run] - first, 1e-300)
+        drawn[rows_of] = start[run] + np.floor(np.clip(along, 0.0, 1 - 1e-12) * width[run])
+    return np.minimum(drawn, len(margin) - 1)
+
+
+def _spaced(margin: FloatArray, valid: int, most: int) -> IntArray:
+    """First levels of about so many runs of levels: all possible or none, all missing or none."""
+    edge = np.arange(len(margin)) % -(-len(margin) // most) == 0
+    edge[valid:] = True
+    edge[1:] |= np.diff(margin > 0)
+    return np.flatnonzero(edge)
 
 
 def density(problem: Problem, codes: Codes, margins: list[FloatArray]) -> FloatArray:

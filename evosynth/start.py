@@ -9,10 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosynth.calibration import OFF, WRONG, fit, keep_sound, orient, tilt_weights
+from evosynth.calibration import (
+    OFF,
+    WRONG,
+    explore,
+    fit,
+    followed,
+    keep_sound,
+    orient,
+    tilt_weights,
+)
 from evosynth.kernels.cells import count_weights, rake, sum_rows
 from evosynth.leeway import Leeway
-from evosynth.problem import CellArray
+from evosynth.problem import CellArray, Problem
 from evosynth.sampling import density, inform, refine, sample, shapeless, univariate
 from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.settle import narrow, settle
@@ -22,6 +31,8 @@ _TURNS = 5
 """Times that rows are drawn, the better each time, where calibration leaves few of them."""
 _SOUND = 0.2
 """Rows, of equal weights, that would tell as much as the calibrated ones, by record."""
+_SCOUTS, _PARTIES = 1500, 3
+"""Rows by which many others are found, and times that they are drawn."""
 _SHAPE = 2.0
 """Of the noise that a start of curved figures is given: the smaller, the more."""
 
@@ -44,8 +55,14 @@ class Source:
     """Rows that no table tells apart share a number, in the smallest type (it sorts faster)."""
 
     def draw(self, rng: np.random.Generator) -> Payload:
-        """Draw a candidate: a sample as dispersed as a real one, rounded along the tables."""
+        """Draw a candidate: a sample as dispersed as a real one, rounded along the tables.
+
+        Many rows are rounded as they are: that alone makes samples differ, and noise would only
+        throw curved figures farther off than one expansion can bring them back from.
+        """
         noisy = self.weights.copy()
+        if self.calibrated and followed(self.space.problem, len(noisy)):
+            return self.rounded(noisy, rng)
         large = noisy > 1.0
         noisy[large] = rng.gamma(noisy[large])
         records = self.space.problem.schema.records
@@ -54,9 +71,14 @@ class Source:
             before = noisy.copy()
             _calibrate(self, noisy, sweeps=2)
             keep_sound(noisy, before, records)
-        shuffled = rng.permutation(len(noisy))
+        return self.rounded(noisy, rng)
+
+    def rounded(self, weights: FloatArray, rng: np.random.Generator) -> Payload:
+        """Round weights along the tables."""
+        shuffled = rng.permutation(len(weights))
         order = shuffled[np.argsort(self.groups[shuffled], kind="stable")]
-        return self.space.from_pool(self.codes, _round(noisy, order, records, rng))
+        records = self.space.problem.schema.records
+        return self.space.from_pool(self.codes, _round(weights, order, records, rng))
 
 
 def prepare(
@@ -104,9 +126,14 @@ def _rows(
 ) -> tuple[Codes, CellArray, FloatArray]:
     """Rows of a pool, the cells that they are in, and their weights, calibrated if need be."""
     problem = space.problem
-    codes, weights = space.pool(
-        margins, lambda size: sample(problem, margins, size, calibrated, rng)
-    )
+
+    def drawn(size: int) -> Codes:
+        like = None
+        if calibrated and followed(problem, size):
+            like = _scout(problem, margins, size, rng, stop)
+        return sample(problem, margins, size, calibrated, rng, like)
+
+    codes, weights = space.pool(margins, drawn)
     if calibrated and not space.drawn:
         weights = weights * density(problem, codes, margins)
     records = problem.schema.records
@@ -115,13 +142,39 @@ def _rows(
     possible = (problem.high[cells] > 0).all(axis=1)
     if calibrated and (weights * possible).sum() > 0:
         weights = weights * possible
-        if problem.curved:
+        if problem.curved and not followed(problem, len(codes)):
             # Standard errors are least where covariates are balanced: there no small change of
             # the weights moves them, so the start must lie aside.
             weights = weights * rng.gamma(_SHAPE, 1 / _SHAPE, len(weights))
         weights *= records / weights.sum()
         fit(problem, codes, cells, weights, stop)
     return codes, cells, weights
+
+
+def _scout(
+    problem: Problem,
+    margins: list[FloatArray],
+    size: int,
+    rng: np.random.Generator,
+    stop: Callable[[], bool],
+) -> Codes:
+    """Calibrate a few rows, and repeat each as its weight says.
+
+    How variables go together is found sooner by a few rows: that their chance associations are
+    larger is what standard errors, least where there are none, need to be moved at all.
+    """
+    found: list[tuple[float, int, Codes, FloatArray]] = []
+    for turn in range(_PARTIES):
+        codes = sample(problem, margins, _SCOUTS, True, rng)
+        cells = problem.cells(codes)
+        weights = (problem.high[cells] > 0).all(axis=1) + 1e-9
+        weights *= problem.schema.records / weights.sum()
+        found.append((explore(problem, codes, cells, weights, stop), turn, codes, weights))
+        if stop():
+            break
+    _, _, codes, weights = min(found, key=lambda party: party[:2])
+    order = rng.permutation(_SCOUTS)
+    return np.repeat(codes, _round(weights * size / weights.sum(), order, size, rng), axis=0)
 
 
 def _group(cells: CellArray) -> NDArray[Any]:
