@@ -169,7 +169,7 @@ def _declared(spec: Spec) -> dict[str, Any]:
             "values": _values(variable),
             "label": variable.label,
         }
-        for variable in spec.schema.variables
+        for variable in spec.schema.shown
     ]
     outputs = [
         {"output": position, "kind": output.kind, "figures": len(figures), "title": output.title}

@@ -24,13 +24,13 @@ def codebook(result: Result) -> str:
         "",
         f"**{NOTICE}**",
         "",
-        f"{spec.schema.records:,} records, {len(spec.schema.variables)} variables. "
+        f"{spec.schema.records:,} records, {len(spec.schema.shown)} variables. "
         f"{done} of {figures} published figures reproduced exactly as printed.",
     ]
     if spec.source:
         lines += ["", f"Source of the figures: {_plain(spec.source)}"]
     lines += ["", "## Variables"]
-    for variable in spec.schema.variables:
+    for variable in spec.schema.shown:
         lines += ["", f"### {variable.name}", "", _plain(variable.label), ""]
         column = result.data[variable.name]
         if variable.labels is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosynth.fences import cell_ends, keep_ranks
+from evosynth.fences import cell_ends, keep_bonds, keep_ranks
 from evosynth.kernels.lattice import descend
 from evosynth.problem import Problem
 from evosynth.schema import Codes, FloatArray, IntArray
@@ -81,6 +81,7 @@ def newton(
             step = _steps(slopes, len(columns), aim, factor * doubt, longest, rng)
             found = best.copy()
             found[:, columns] = best[:, columns] + step.reshape(len(columns), -1).T
+            keep_bonds(problem, found, best)
             tried.append((away(problem.measure(found, ones)), factor * doubt, found))
         loss, used, found = min(tried, key=lambda one: one[0])
         if loss < least:
@@ -114,6 +115,7 @@ def around(problem: Problem, columns: IntArray, codes: Codes) -> Slopes:
         for end in (np.maximum(here - 1, 0), np.minimum(here + 1, valid - 1)):
             moved = codes.copy()
             moved[:, column] = np.where(here < valid, end, here)
+            keep_bonds(problem, moved, codes)
             ends.append((expansion.influence(moved), moved[:, column].astype(np.int64)))
         width = np.maximum(ends[1][1] - ends[0][1], 1)
         slope = (ends[1][0] - ends[0][0]) / width[:, None]

@@ -34,7 +34,7 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
     header = str(frame.columns[0]) if len(frame.columns) == 1 else ""
     if other := next((mark for mark in ";\t|" if mark in header), None):
         raise DataError(f"{file}: columns are set apart by {other!r}; save it with commas instead")
-    for variable in schema.variables:
+    for variable in schema.shown:
         if variable.name not in frame.columns:
             hint = suggest(variable.name, frame.columns)
             problems.append(f"{file}: no column {variable.name!r}{hint}")
@@ -54,7 +54,7 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
         problems.append(f"{file}: there are no records")
     if problems:
         raise DataError("\n".join(problems))
-    return frame[[variable.name for variable in schema.variables]]
+    return frame[[variable.name for variable in schema.shown]]
 
 
 def _read_csv(file: Path, schema: Schema) -> pd.DataFrame:
@@ -62,8 +62,8 @@ def _read_csv(file: Path, schema: Schema) -> pd.DataFrame:
 
     Only a blank stands for a missing value, where the spec says so: NA may be a code.
     """
-    types = {v.name: _type(v) for v in schema.variables}
-    blanks = {v.name: [""] for v in schema.variables if v.blank}
+    types = {v.name: _type(v) for v in schema.shown}
+    blanks = {v.name: [""] for v in schema.shown if v.blank}
     try:
         return pd.read_csv(file, dtype=types, keep_default_na=False, na_values=blanks)
     except (ValueError, OverflowError):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
+from evosynth.bonds import Bonds
 from evosynth.covariates import likely_moments
+from evosynth.errors import SizeError
 from evosynth.fitted import Model
 from evosynth.grid import Grid
 from evosynth.margins import project
 from evosynth.moments import bell
 from evosynth.objective import Smooth
 from evosynth.problem import Problem
-from evosynth.schema import Codes, FloatArray, IntArray
+from evosynth.schema import Codes, FloatArray, IntArray, Schema
 
 _FILLED = 5
 """Records put into a cell that must hold some but was never drawn."""
@@ -20,6 +22,8 @@ _MOST_FILLED = 200
 """Cells that are looked after in this way."""
 _MOST_DENSITIES = 5_000_000
 """Probabilities that may be worked out to draw a variable from a model."""
+_REDRAWN, _REDRAWN_SHARE = 200, 0.6
+"""Times that records that break rules are drawn anew, and the share of their values each time."""
 _WIDER = 1.1
 """What spreads are multiplied by that were seen in few records."""
 _DEEPEST = 600.0
@@ -53,7 +57,8 @@ def shapeless(problem: Problem, margins: list[FloatArray]) -> list[int]:
     drawn, found = _models(problem), []
     for column, variable in enumerate(problem.schema.variables):
         share = margins[column][: variable.valid]
-        if not variable.categorical and column not in drawn and variable.valid > 2:
+        own = column not in drawn and column not in problem.schema.derived
+        if not variable.categorical and own and variable.valid > 2:
             found += [column] if np.ptp(share) < 1e-9 * share.sum() else []
     return found
 
@@ -111,6 +116,8 @@ def sample(
     uniform = _correlated(problem, size, rng) if informed else rng.random((size, len(margins)))
     models = _models(problem) if informed else {}
     for column in _order(len(margins), models):
+        if column in schema.derived:
+            continue
         if column in models:
             drawn = _draw_given(models[column], codes, column, margins[column], uniform[:, column])
             if drawn is not None:
@@ -120,6 +127,43 @@ def sample(
         levels = np.searchsorted(edges, uniform[:, column] * edges[-1], side="right")
         codes[:, column] = np.minimum(levels, len(edges) - 1)
     _fill_cells(problem, codes, rng)
+    if schema.bonds is not None:
+        codes = _bound(schema, schema.bonds, margins, codes, rng)
+    return codes
+
+
+def _bound(
+    schema: Schema,
+    bonds: Bonds,
+    margins: list[FloatArray],
+    codes: Codes,
+    rng: np.random.Generator,
+) -> Codes:
+    """Redraw variables of records that break a rule, rule by rule, until all may be."""
+    parts = [sorted(columns) for columns in bonds.parts()]
+    allowed = bonds.complete(codes)
+    for _ in range(_REDRAWN):
+        left = np.flatnonzero(~allowed)
+        if len(left) == 0:
+            return codes
+        rows = codes[left]
+        broken = bonds.broken(rows)
+        number = rng.permutation(len(broken))
+        for bond in number.tolist():
+            here = np.flatnonzero(broken[bond])
+            if len(here) == 0:
+                continue
+            for column in parts[bond]:
+                some = here[rng.random(len(here)) < _REDRAWN_SHARE]
+                share = margins[column]
+                rows[some, column] = rng.choice(len(share), len(some), p=share)
+        allowed[left] = bonds.complete(rows)
+        codes[left] = rows
+    good = np.flatnonzero(allowed)
+    if len(good) == 0:
+        raise SizeError("no record that keeps all rules was found; loosen the rules")
+    left = np.flatnonzero(~allowed)
+    codes[left] = codes[rng.choice(good, len(left))]
     return codes
 
 

@@ -14,6 +14,8 @@ from evosynth.errors import suggest
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evosynth.bonds import Bonds
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Codes = NDArray[np.unsignedinteger[Any]]
@@ -41,6 +43,8 @@ class Variable:
     """Whether the last value is a blank in data files."""
     decimals: int = 0
     """Of the values of a quantity."""
+    hidden: bool = False
+    """Whether it serves the search alone and is not part of the data."""
 
     @property
     def categorical(self) -> bool:
@@ -104,6 +108,22 @@ class Schema:
 
     records: int
     variables: tuple[Variable, ...]
+    bonds: Bonds | None = None
+    """What ties values of a record to each other, if anything does."""
+
+    @cached_property
+    def derived(self) -> frozenset[int]:
+        """Columns that are worked out from others."""
+        return frozenset() if self.bonds is None else self.bonds.columns
+
+    @cached_property
+    def shown(self) -> tuple[Variable, ...]:
+        """The variables that are part of the data."""
+        return tuple(variable for variable in self.variables if not variable.hidden)
+
+    def complete(self, codes: Codes) -> NDArray[np.bool_] | None:
+        """Fill in derived variables, in place; tell which records may be, ``None`` if all."""
+        return None if self.bonds is None else self.bonds.complete(codes)
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -130,6 +150,8 @@ class Schema:
 
         columns = {}
         for column, variable in enumerate(self.variables):
+            if variable.hidden:
+                continue
             levels = codes[:, column] if order is None else codes[:, column][order]
             columns[variable.name] = variable.decode(levels)
         return pd.DataFrame(columns, copy=False)

@@ -25,6 +25,7 @@ from evosynth.condition import Condition
 from evosynth.document import Document, read
 from evosynth.errors import Fault, Path, shown, suggest
 from evosynth.objective import Figure, Mention, Output, Plan, Text
+from evosynth.rules import MAX_RULES, Bound, RuleItem, bind
 from evosynth.schema import Schema
 from evosynth.variables import VariableSpec, build
 
@@ -56,6 +57,9 @@ class SpecFile(BaseModel):
     )
     variables: dict[str, VariableSpec] = Field(min_length=1, max_length=MAX_VARIABLES)
     outputs: list[dict[str, Any]] = Field(min_length=1)
+    rules: list[RuleItem] = Field(
+        [], max_length=MAX_RULES, description="conditions that every record keeps"
+    )
     start: Start = Field("calibrated", description="how the first candidates are drawn")
     strategy: Strategy = Field("exact", description="exact, or the founding paper's algorithm")
 
@@ -75,6 +79,8 @@ class Spec:
     """Each output in the terms of the search."""
     clashes: tuple[str, ...] = ()
     """Contradictions between figures that were borne."""
+    bound: Bound | None = None
+    """Rules and derived variables."""
 
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
@@ -97,6 +103,10 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
     variables = [build(name, v, faults) for name, v in file.variables.items()]
     schema = Schema(file.records, tuple(v for v in variables if v is not None))
     broken = set(file.variables) - set(schema.index)
+    bound = Bound(schema)
+    if not broken:
+        bound = bind(schema, file.variables, file.rules, faults)
+        schema = bound.schema
     outputs: list[Output | None] = []
     plans: list[Plan] = []
     cells = 0
@@ -126,6 +136,7 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         tuple(output for output in outputs if output is not None),
         tuple(plans),
         tuple(document.error(faults).lines()) if faults else (),
+        bound,
     )
 
 

@@ -137,7 +137,8 @@ def synthesize(
     """
     begun = clock.perf_counter()
     strategy = strategy or spec.strategy
-    problem = Problem.of(spec.plans, spec.schema)
+    asked = () if spec.bound is None else spec.bound.plans
+    problem = Problem.of((*spec.plans, *asked), spec.schema)
     labels = _labels(spec)
     state = checkpoint.load(Path(resume), spec, seed, strategy) if resume is not None else None
     # Workers are threads already, and a sum must not depend on how many cores there are.

@@ -50,6 +50,13 @@ def _mapping_or_true(value: Any) -> Any:
     return value
 
 
+def _formula_or_conditions(value: Any) -> Any:
+    texts = value.values() if isinstance(value, dict) else [value]
+    if not all(isinstance(text, str) for text in texts) or not texts:
+        raise ValueError("write a formula, A + B, or a condition for each code, {1: AGE < 16}")
+    return value
+
+
 class VariableSpec(BaseModel):
     """One variable: categories, an integer between two bounds, or a number on a grid."""
 
@@ -73,6 +80,17 @@ class VariableSpec(BaseModel):
     ) = Field(
         None,
         description="true: values may be missing, as blanks; or code: label of missing values",
+    )
+    derived: (
+        Annotated[
+            str | dict[str, str],
+            BeforeValidator(_formula_or_conditions),
+            WithJsonSchema({"type": ["string", "number", "object"]}),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="formula that gives the value, such as A + B; or code: condition, the last else",
     )
     proportions: dict[str, Printed] | None = Field(
         None,

@@ -113,7 +113,7 @@ def labelled(data: pd.DataFrame, schema: Schema, title: str, source: str) -> pa.
     """Return an Arrow table whose metadata hold the labels and the notice."""
     table = pa.Table.from_pandas(data, preserve_index=False)
     fields = []
-    for field, variable in zip(table.schema, schema.variables, strict=True):
+    for field, variable in zip(table.schema, schema.shown, strict=True):
         about = {"label": variable.label}
         if variable.labels is not None:
             kept = variable.size - variable.blank
