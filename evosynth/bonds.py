@@ -42,9 +42,7 @@ class Compiled:
 
     def __call__(self, codes: Codes) -> FloatArray:
         """Evaluate it for each record."""
-        return run_programme(
-            codes, self.ops, self.columns, self.starts, self.numbers, self.depth
-        )
+        return run_programme(codes, self.ops, self.columns, self.starts, self.numbers, self.depth)
 
 
 class _Compiler:
@@ -131,7 +129,9 @@ class Derived:
     """Level of what cannot be worked out; -1 if there is none."""
 
     @classmethod
-    def of(cls, column: int, formula: Compiled, schema: Schema, levels: bool, exactly: bool) -> Derived:
+    def of(
+        cls, column: int, formula: Compiled, schema: Schema, levels: bool, exactly: bool
+    ) -> Derived:
         """Prepare one."""
         variable = schema.variables[column]
         values = np.arange(variable.valid) if levels else numeric(variable)[: variable.valid]
@@ -185,7 +185,7 @@ class Bonds:
         return allowed
 
     def sources(self, column: int) -> frozenset[int]:
-        """Columns, not derived themselves, that a column is worked out from; itself if from none."""
+        """Columns, not derived, that a column is worked out from; itself if from none."""
         by = {one.column: one.formula.used for one in self.derived}
         found: set[int] = set()
         left = [column]
@@ -197,6 +197,27 @@ class Bonds:
                 found.add(here)
         return frozenset(found)
 
+    def only(self, columns: frozenset[int]) -> Bonds:
+        """Keep the bonds that tie none but these columns, and those worked out from them."""
+        derived = [one for one in self.derived if self.sources(one.column) <= columns]
+        rules = [
+            rule for rule, part in zip(self.rules, self._parts(), strict=True) if part <= columns
+        ]
+        return Bonds(tuple(derived), tuple(rules))
+
+    def _parts(self) -> list[frozenset[int]]:
+        """Columns, not derived, that each rule ties."""
+        return [frozenset().union(*(self.sources(c) for c in rule.used)) for rule in self.rules]
+
+    def tied(self, columns: frozenset[int]) -> frozenset[int]:
+        """Columns, not derived, that some columns hang together with, themselves included."""
+        found = frozenset().union(*(self.sources(column) for column in columns))
+        while True:
+            more = found.union(*(part for part in self.parts() if part & found))
+            if more == found:
+                return found
+            found = more
+
     def broken(self, codes: Codes) -> list[NDArray[np.bool_]]:
         """Tell for each bond which records it forbids; derived variables first."""
         return [
@@ -206,14 +227,11 @@ class Bonds:
 
     def parts(self) -> list[frozenset[int]]:
         """For each bond, in the order of `broken`, the columns that may be changed to keep it."""
-        found = [frozenset(self.sources(one.column)) for one in self.derived]
-        for rule in self.rules:
-            found.append(frozenset().union(*(self.sources(c) for c in rule.used)))
-        return found
+        return [*(self.sources(one.column) for one in self.derived), *self._parts()]
 
 
 def in_order(uses: Sequence[tuple[int, tuple[int, ...]]]) -> list[int] | None:
-    """Order derived variables so that each follows those it uses; ``None`` if they go in circles."""
+    """Order derived variables so that each follows those it uses; ``None`` if that is a circle."""
     left = dict(uses)
     done: list[int] = []
     while left:

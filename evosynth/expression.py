@@ -1,9 +1,9 @@
-"""The closed grammar of rules and derived variables: ``if AGE < 16 then MARITAL == 1``, never Python.
+"""The closed grammar of rules and derived variables, ``if AGE < 16 then WORK == 2``, never Python.
 
 An expression is a number or a condition. Numbers: names, ``+ - * / ^``, ``min``, ``max``, ``abs``,
 ``round``, ``floor``, ``log``, ``exp``, ``sqrt``, ``if … then … else …``. Conditions: comparisons,
-``in (1, 2)``, ``is missing``, ``and``, ``or``, ``not``, ``if … then …``. What a missing value leaves
-open is unknown, as in R: neither true nor false.
+``in (1, 2)``, ``is missing``, ``and``, ``or``, ``not``, ``if … then …``. What a missing value
+leaves open is unknown, as in R: neither true nor false.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Node:
     """An operation on other nodes, or a leaf."""
 
     kind: str
-    """``number``, ``text``, ``name``, ``in``, ``is missing``, or the sign or word of an operation."""
+    """``number``, ``text``, ``name``, ``in``, ``is missing``, or an operation's sign or word."""
     parts: tuple[Node, ...] = ()
     text: str = ""
     """A number, text or name as written."""
@@ -162,7 +162,9 @@ class _Parser:
             return self._if()
         self.next -= 1
         found_text = "the end" if kind == "end" else repr(shown(value))
-        raise ValueError(f"expected a name, a number or '(' but found {found_text} in {self.shown()}")
+        raise ValueError(
+            f"expected a name, a number or '(' but found {found_text} in {self.shown()}"
+        )
 
     def _if(self) -> Node:
         test = self._expression(0)
@@ -185,10 +187,14 @@ class _Parser:
         self._expect(")")
         wanted = FUNCTIONS[name]
         if len(parts) < wanted or (wanted == 1 and len(parts) > 1):
-            raise ValueError(f"{name}() takes {wanted} number{'s' * (wanted > 1)} in {self.shown()}")
-        return reduce(lambda a, b: self._number(name, a, b), parts[1:], parts[0]) if (
-            wanted == 2
-        ) else self._number(name, parts[0])
+            raise ValueError(
+                f"{name}() takes {wanted} number{'s' * (wanted > 1)} in {self.shown()}"
+            )
+        return (
+            reduce(lambda a, b: self._number(name, a, b), parts[1:], parts[0])
+            if (wanted == 2)
+            else self._number(name, parts[0])
+        )
 
     def _membership(self, left: Node) -> Node:
         if left.kind != "name":
@@ -299,7 +305,7 @@ def _faults(node: Node, schema: Schema) -> Iterator[str]:
 
 
 def picked(node: Node) -> tuple[str, tuple[str, ...]] | None:
-    """Return the variable and values of a comparison that picks some of its values, if it is one."""
+    """Return the variable and values of a comparison that picks some of them, if it is one."""
     if node.kind == "in":
         return node.parts[0].text, tuple(part.text for part in node.parts[1:])
     if node.kind not in {"==", "!="}:
@@ -320,7 +326,7 @@ def _literal(node: Node) -> str | None:
 
 
 def member(variable: Variable, value: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Tell which levels of a variable a written value stands for, codes of missing ones included."""
+    """Tell which levels of a variable, missing ones included, a written value stands for."""
     found = np.array([text == value for text in variable.texts], dtype=np.bool_)
     if not found.any():
         try:
@@ -333,7 +339,9 @@ def member(variable: Variable, value: str) -> np.ndarray[tuple[int], np.dtype[np
     return found
 
 
-def evaluate(node: Node, columns: Mapping[str, FloatArray], coded: Mapping[str, object]) -> FloatArray:
+def evaluate(
+    node: Node, columns: Mapping[str, FloatArray], coded: Mapping[str, object]
+) -> FloatArray:
     """Evaluate an expression on columns of data: numbers, nan for missing; 1, 0 or nan for truth.
 
     ``coded`` holds the same columns with codes of missing values as they stand in the data.

@@ -9,6 +9,7 @@ import numpy as np
 from evosynth.problem import Problem
 from evosynth.ranks import GroupQuantile, order_statistics
 from evosynth.schema import Codes, IntArray
+from evosynth.sources import worked_out
 
 _FARTHEST = 60
 """Levels below a quantile among which its lower record is sought."""
@@ -26,21 +27,12 @@ def cell_ends(problem: Problem, column: int) -> tuple[IntArray, IntArray]:
             if at == column:
                 new[1:] |= np.diff(groups) != 0
             elif at in problem.schema.derived:
-                new[1:] |= np.diff(groups[_worked_out(problem, at, column)]) != 0
+                found = worked_out(problem.schema, at)
+                if found is not None and found[0] == column:
+                    new[1:] |= np.diff(groups[found[1]]) != 0
     start = np.flatnonzero(new)
     run = np.cumsum(new) - 1
     return start[run], np.append(start[1:], variable.size)[run] - 1
-
-
-def _worked_out(problem: Problem, derived: int, column: int) -> IntArray:
-    """Level of a derived variable by the level of the one column that it may be worked out from."""
-    schema = problem.schema
-    size = schema.variables[column].size
-    rows = np.zeros((size, len(schema.variables)), dtype=schema.dtype)
-    if schema.bonds is not None and schema.bonds.sources(derived) == {column}:
-        rows[:, column] = np.arange(size)
-        schema.complete(rows)
-    return rows[:, derived].astype(np.int64)
 
 
 def keep_bonds(problem: Problem, found: Codes, before: Codes) -> None:

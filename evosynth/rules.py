@@ -235,7 +235,7 @@ def columns_of(frame: pd.DataFrame, schema: Schema) -> dict[str, FloatArray]:
     found = {}
     for variable in schema.shown:
         column = frame[variable.name]
-        gone = column.isna().to_numpy(dtype=bool)
+        gone = column.isna().to_numpy(dtype=bool, copy=True)
         end = -1 if variable.blank else None
         gone |= column.isin(variable.values[variable.valid : end].tolist()).to_numpy(dtype=bool)
         if variable.values.dtype == object:
@@ -256,9 +256,7 @@ def compliance(bound: Bound, frame: pd.DataFrame, counts: FloatArray) -> pd.Data
     columns = columns_of(frame, bound.schema)
     coded = {name: frame[name].to_numpy(dtype=object) for name in columns}
     rng = np.random.default_rng(0)
-    mixed = {
-        name: rng.choice(len(frame), len(frame), p=counts / counts.sum()) for name in columns
-    }
+    mixed = {name: rng.choice(len(frame), len(frame), p=counts / counts.sum()) for name in columns}
     apart = {name: column[mixed[name]] for name, column in columns.items()}
     apart_coded = {name: column[mixed[name]] for name, column in coded.items()}
     rows = []
@@ -306,6 +304,12 @@ def _differs(
         wanted = np.full(len(value), "", dtype=object)
         wanted[there] = codes[value[there].astype(int)]
         found = np.array([str(one) for one in coded[variable.name]], dtype=object)
-        return np.asarray(np.where(there & np.isfinite(here), wanted != found, there != np.isfinite(here)))
+        return np.asarray(
+            np.where(there & np.isfinite(here), wanted != found, there != np.isfinite(here))
+        )
     off = np.abs(value - here) > 0.5 * 10.0**-variable.decimals + 1e-9
-    return np.asarray(np.where(np.isfinite(value) & np.isfinite(here), off, np.isfinite(value) != np.isfinite(here)))
+    return np.asarray(
+        np.where(
+            np.isfinite(value) & np.isfinite(here), off, np.isfinite(value) != np.isfinite(here)
+        )
+    )

@@ -19,7 +19,7 @@ from pydantic import (
     ValidationError,
 )
 
-from evosynth import condition, contradictions, kinds
+from evosynth import condition, contradictions, kinds, rule_clashes
 from evosynth.classes import separate
 from evosynth.condition import Condition
 from evosynth.document import Document, read
@@ -27,6 +27,7 @@ from evosynth.errors import Fault, Path, shown, suggest
 from evosynth.objective import Figure, Mention, Output, Plan, Text
 from evosynth.rules import MAX_RULES, Bound, RuleItem, bind
 from evosynth.schema import Schema
+from evosynth.sources import on_sources
 from evosynth.variables import VariableSpec, build
 
 MAX_RECORDS = 100_000_000
@@ -118,12 +119,13 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         outputs.append(output)
         plans.append(Plan())
         if output is not None and _known(output, schema) and all(fault.clash for fault in found):
-            plans[-1] = output.lower(schema)
+            plans[-1] = on_sources(output.lower(schema), schema)
             cells += sum(table.grid.size for table in plans[-1].tables)
         if cells > MAX_CELLS:
             message = f"the tables have more than {MAX_CELLS:,} cells in all"
             raise document.error([*faults, Fault(where, message)])
     faults += contradictions.find(outputs, plans, schema, {fault.path[:2] for fault in faults})
+    faults += rule_clashes.find(bound, plans)
     if document.faults or any(not (anyway and fault.clash) for fault in faults):
         raise document.error(faults)
     return Spec(

@@ -90,7 +90,7 @@ class VariableSpec(BaseModel):
         | None
     ) = Field(
         None,
-        description="formula that gives the value, such as A + B; or code: condition, the last else",
+        description="formula that gives the value, A + B; or code: condition, the last else",
     )
     proportions: dict[str, Printed] | None = Field(
         None,

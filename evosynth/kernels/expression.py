@@ -66,13 +66,13 @@ def _unary(op: int, a: float) -> float:
     if op == 10:
         return abs(a)
     if op == 11:
-        return np.floor(a + 0.5)
+        return float(np.floor(a + 0.5))
     if op == 12:
-        return np.floor(a)
+        return float(np.floor(a))
     if op == 13:
         return np.log(a) if a > 0.0 else np.nan
     if op == 14:
-        return np.exp(a)
+        return float(np.exp(a))
     if op == 15:
         return np.sqrt(a) if a >= 0.0 else np.nan
     return 1.0 - a
