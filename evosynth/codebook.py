@@ -57,6 +57,14 @@ def codebook(result: Result) -> str:
         output = spec.outputs[int(str(position))]
         title = _plain(output.title) or f"outputs[{position}]"
         lines.append(f"| {title} | {output.kind} | {len(part)} | {int(part['exact'].sum())} |")
+    if spec.bound:
+        lines += ["", "## Rules", ""]
+        lines += ["| rule | records that break it | of all | by chance |", "|---|---:|---:|---:|"]
+        lines += [
+            f"| {_plain(row['rule'])} | {row['violated']:,} | {row['share']:.2%} "
+            f"| {row['by_chance']:.1%} |"
+            for row in result.rules.to_dict("records")
+        ]
     if spec.clashes:
         lines += ["", "## Contradictions", ""]
         lines += ["These published figures contradict each other; some had to give.", ""]

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
     from evosynth.variables import VariableSpec
 
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
 MAX_RULES = 200
-_KEPT, _BROKEN = 0, 1
 
 
 def _rule(value: Any) -> Any:
@@ -66,6 +67,10 @@ class Bound:
     formulas: tuple[tuple[str, Node, bool], ...] = ()
     """Derived variables: name, formula, and whether it gives levels of categories."""
     plans: tuple[Plan, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Tell whether anything ties values to each other."""
+        return bool(self.rules or self.formulas)
 
 
 def bind(
@@ -250,6 +255,11 @@ def compliance(bound: Bound, frame: pd.DataFrame, counts: FloatArray) -> pd.Data
     """Tell how many records of a data file break each rule, and how many would by chance.
 
     By chance: were every variable as it is but unrelated to the others.
+
+    Returns
+    -------
+    One row per rule and derived variable: ``rule``, ``violated`` (records), ``share`` (of all),
+    ``allowed`` (as the spec says), ``kept`` (whether the share is as allowed), ``by_chance``.
     """
     import pandas as pd
 
@@ -259,33 +269,41 @@ def compliance(bound: Bound, frame: pd.DataFrame, counts: FloatArray) -> pd.Data
     mixed = {name: rng.choice(len(frame), len(frame), p=counts / counts.sum()) for name in columns}
     apart = {name: column[mixed[name]] for name, column in columns.items()}
     apart_coded = {name: column[mixed[name]] for name, column in coded.items()}
-    rows = []
+    rows: list[dict[str, object]] = []
+
+    def add(name: str, broken: Flags, chance: Flags, allowed: Printed | None) -> None:
+        violated = float(counts @ broken)
+        share = violated / float(counts.sum())
+        kept = violated == 0 if allowed is None else _as_allowed(violated, allowed, counts.sum())
+        rows.append(
+            {
+                "rule": name,
+                "violated": round(violated),
+                "share": share,
+                "allowed": "0" if allowed is None else allowed.text,
+                "kept": kept,
+                "by_chance": float(chance.mean()),
+            }
+        )
+
     for rule in bound.rules:
-        broken = expression.evaluate(rule.node, columns, coded) == 0.0
-        chance = expression.evaluate(rule.node, apart, apart_coded) == 0.0
-        rows.append(
-            {
-                "rule": rule.text,
-                "violated": int(counts @ np.broadcast_to(broken, len(counts))),
-                "share": float(counts @ np.broadcast_to(broken, len(counts)) / counts.sum()),
-                "allowed": rule.violated.text if rule.violated is not None else "0",
-                "by_chance": float(np.broadcast_to(chance, len(counts)).mean()),
-            }
-        )
+        found = [
+            np.broadcast_to(expression.evaluate(rule.node, *data) == 0.0, len(counts))
+            for data in ((columns, coded), (apart, apart_coded))
+        ]
+        add(rule.text, found[0], found[1], rule.violated)
     for name, node, levels in bound.formulas:
-        wrong = _differs(bound.schema[name], node, levels, columns, coded)
-        rows.append(
-            {
-                "rule": f"{name} as derived",
-                "violated": int(counts @ wrong),
-                "share": float(counts @ wrong / counts.sum()),
-                "allowed": "0",
-                "by_chance": float(
-                    _differs(bound.schema[name], node, levels, apart, apart_coded).mean()
-                ),
-            }
-        )
-    return pd.DataFrame(rows, columns=["rule", "violated", "share", "allowed", "by_chance"])
+        variable = bound.schema[name]
+        wrong = _differs(variable, node, levels, columns, coded)
+        chance = _differs(variable, node, levels, apart, apart_coded)
+        add(f"{name} as derived", wrong, chance, None)
+    return pd.DataFrame(rows)
+
+
+def _as_allowed(violated: float, allowed: Printed, records: float) -> bool:
+    """Whether a rule is broken as often as it should be, as near as whole records come."""
+    low, high = allowed.interval
+    return abs(violated - allowed.value * records) <= max(1.0, (high - low) / 2 * records)
 
 
 def _differs(
@@ -294,7 +312,7 @@ def _differs(
     levels: bool,
     columns: dict[str, FloatArray],
     coded: dict[str, Any],
-) -> np.ndarray[Any, np.dtype[np.bool_]]:
+) -> Flags:
     """Tell where a derived column is not what its formula gives."""
     value = np.broadcast_to(expression.evaluate(node, columns, coded), len(coded[variable.name]))
     here = columns[variable.name]

@@ -78,10 +78,10 @@ class Spec:
     outputs: tuple[Output, ...]
     plans: tuple[Plan, ...]
     """Each output in the terms of the search."""
+    bound: Bound
+    """Rules and derived variables."""
     clashes: tuple[str, ...] = ()
     """Contradictions between figures that were borne."""
-    bound: Bound | None = None
-    """Rules and derived variables."""
 
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
@@ -137,8 +137,8 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         schema,
         tuple(output for output in outputs if output is not None),
         tuple(plans),
-        tuple(document.error(faults).lines()) if faults else (),
         bound,
+        tuple(document.error(faults).lines()) if faults else (),
     )
 
 

@@ -75,10 +75,20 @@ class Result:
 
         return verify(self.spec, self.data)
 
+    @cached_property
+    def rules(self) -> pd.DataFrame:
+        """How many records break each rule or derived variable, beside what chance would."""
+        from evosynth.proof import group
+        from evosynth.rules import compliance
+
+        return compliance(self.spec.bound, *group(self.data))
+
     @property
     def exact(self) -> bool:
-        """Whether every figure prints as published."""
-        return bool(self.verification["exact"].all())
+        """Whether every figure prints as published, and every rule is kept."""
+        return bool(
+            self.verification["exact"].all() and (not self.spec.bound or self.rules["kept"].all())
+        )
 
     @property
     def stopped(self) -> str:
@@ -137,8 +147,7 @@ def synthesize(
     """
     begun = clock.perf_counter()
     strategy = strategy or spec.strategy
-    asked = () if spec.bound is None else spec.bound.plans
-    problem = Problem.of((*spec.plans, *asked), spec.schema)
+    problem = Problem.of((*spec.plans, *spec.bound.plans), spec.schema)
     labels = _labels(spec)
     state = checkpoint.load(Path(resume), spec, seed, strategy) if resume is not None else None
     # Workers are threads already, and a sum must not depend on how many cores there are.

@@ -20,7 +20,8 @@ import pyarrow.parquet
 from evosynth import __version__, checkpoint
 from evosynth.codebook import NOTICE, codebook, contradictions
 from evosynth.errors import FolderError
-from evosynth.proof import read_data, verify
+from evosynth.proof import group, read_data, verify
+from evosynth.rules import compliance
 from evosynth.schema import Schema
 
 if TYPE_CHECKING:
@@ -78,7 +79,11 @@ def _fill(staging: Path, result: Result) -> None:
         pyarrow.parquet.write_table(table, file)
     result.seconds["write"] = time.perf_counter() - begun
     begun = time.perf_counter()
-    result.verification = verify(spec, read_data(staging / "data.csv", spec.schema))
+    read = read_data(staging / "data.csv", spec.schema)
+    result.verification = verify(spec, read)
+    if spec.bound:
+        result.rules = compliance(spec.bound, *group(read))
+        result.rules.to_csv(staging / "rules.csv", index=False)
     result.seconds["verify"] = time.perf_counter() - begun
     result.verification.to_csv(staging / "verification.csv", index=False)
     _text(staging / "codebook.md", codebook(result))
