@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from evosynth.bonds import Bonds
 from evosynth.covariates import likely_moments
@@ -56,10 +56,12 @@ def shapeless(problem: Problem, margins: list[FloatArray]) -> list[int]:
     """Quantities of whose shape nothing is published, by column."""
     drawn, found = _models(problem), []
     for column, variable in enumerate(problem.schema.variables):
-        share = margins[column][: variable.valid]
-        own = column not in drawn and column not in problem.schema.derived
-        if not variable.categorical and own and variable.valid > 2:
-            found += [column] if np.ptp(share) < 1e-9 * share.sum() else []
+        known = variable.shaped or column in drawn or column in problem.schema.derived
+        if variable.categorical or known or variable.valid <= 2:
+            continue
+        share, assumed = margins[column][: variable.valid], variable.proportions[: variable.valid]
+        if np.allclose(share / share.sum(), assumed / assumed.sum(), rtol=1e-9, atol=0):
+            found.append(column)
     return found
 
 
@@ -209,12 +211,22 @@ def _correlated(problem: Problem, size: int, rng: np.random.Generator) -> FloatA
         for one, two, r in block.associations:
             total[[one, two], [two, one]] += r
             times[[one, two], [two, one]] += 1
+    for one, two, r in problem.schema.associations:
+        if times[one, two] == 0:
+            total[[one, two], [two, one]] = r
+            times[[one, two], [two, one]] = 1
     matrix = np.where(times > 0, total / np.maximum(times, 1), 0.0)
     np.fill_diagonal(matrix, 1.0)
     values, vectors = np.linalg.eigh(matrix)
     root = vectors * np.sqrt(np.maximum(values, 1e-6))
     root /= np.sqrt((root**2).sum(axis=1))[:, None]
     return np.asarray(ndtr(rng.standard_normal((size, n_columns)) @ root.T))
+
+
+def _scores(share: FloatArray) -> FloatArray:
+    """Work out normal scores of levels in their order."""
+    middle = np.cumsum(share) - share / 2
+    return np.asarray(ndtri(np.clip(middle / share.sum(), 1e-6, 1 - 1e-6)))
 
 
 def _draw_given(
@@ -241,8 +253,14 @@ def _draw_given(
 
 
 def density(problem: Problem, codes: Codes, margins: list[FloatArray]) -> FloatArray:
-    """Replace the margin of each explained variable by the published model of it."""
+    """Replace the margin of each explained variable by the published model of it.
+
+    Where a correlation is assumed of two variables, tilt their margins by as much.
+    """
     log_ratio = np.zeros(len(codes))
+    for one, two, r in problem.schema.associations:
+        a, b = (_scores(margins[column])[codes[:, column]] for column in (one, two))
+        log_ratio += (2 * r * a * b - r**2 * (a**2 + b**2)) / (2 * (1 - r**2))
     for outcome, block in _models(problem).items():
         share = margins[outcome][codes[:, outcome]]
         there = share > 0

@@ -43,6 +43,8 @@ class Variable:
     """Whether the last value is a blank in data files."""
     decimals: int = 0
     """Of the values of a quantity."""
+    shaped: bool = False
+    """Whether the spec says how it is distributed."""
     hidden: bool = False
     """Whether it serves the search alone and is not part of the data."""
 
@@ -108,6 +110,8 @@ class Schema:
 
     records: int
     variables: tuple[Variable, ...]
+    associations: tuple[tuple[int, int, float], ...] = ()
+    """Pairs of columns with a correlation that is assumed where no figure tells."""
     bonds: Bonds | None = None
     """What ties values of a record to each other, if anything does."""
 

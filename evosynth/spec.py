@@ -106,6 +106,7 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
     broken = set(file.variables) - set(schema.index)
     bound = Bound(schema)
     if not broken:
+        schema = replace(schema, associations=tuple(_assumed(file.variables, schema, faults)))
         bound = bind(schema, file.variables, file.rules, faults)
         schema = bound.schema
     outputs: list[Output | None] = []
@@ -140,6 +141,22 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         bound,
         tuple(document.error(faults).lines()) if faults else (),
     )
+
+
+def _assumed(
+    variables: dict[str, VariableSpec], schema: Schema, faults: list[Fault]
+) -> Iterator[tuple[int, int, float]]:
+    """Correlations that a spec assumes of its variables."""
+    for name, variable in variables.items():
+        for other, printed in (variable.rises_with or {}).items():
+            path: Path = ("variables", name, "rises_with", other)
+            if other not in schema.index or other == name:
+                hint = suggest(other, schema.index)
+                faults.append(Fault(path, f"unknown variable {other!r}{hint}"))
+            elif not -1 < printed.value < 1:
+                faults.append(Fault(path, f"{printed} is no correlation between -1 and 1"))
+            else:
+                yield schema.index[name], schema.index[other], printed.value
 
 
 def _known(output: Output, schema: Schema) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from evosynth.errors import Fault, Path, suggest
 from evosynth.objective import Text
 from evosynth.printed import Printed
 from evosynth.schema import MISSING, FloatArray, Variable
+from evosynth.shapes import Shape, fault, shares
 
 MAX_LEVELS = 1_000_000
 MAX_VALUE = 10**15 - 1
@@ -42,12 +44,26 @@ class NumberSpec(BaseModel):
     decimals: Annotated[int, Field(ge=0, le=9)]
 
 
+class MissingSpec(BaseModel):
+    """One code of missing values."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    label: Text = ""
+    share: Printed | None = Field(None, description="share of the records, to start from")
+
+
 def _mapping_or_true(value: Any) -> Any:
     if isinstance(value, str) and value.casefold() in {"true", "yes"}:
-        return {MISSING: None}
+        return {MISSING: {}}
+    if isinstance(value, dict) and set(value) == {"share"}:
+        return {MISSING: value}
     if not isinstance(value, dict) or not value:
         raise ValueError("write true (missing values are blanks), or the codes: {-9: Refused}")
-    return value
+    return {
+        code: about if isinstance(about, dict) else {"label": about or ""}
+        for code, about in value.items()
+    }
 
 
 def _formula_or_conditions(value: Any) -> Any:
@@ -72,7 +88,7 @@ class VariableSpec(BaseModel):
     number: NumberSpec | None = Field(None, description="smallest and largest value, decimals")
     missing: (
         Annotated[
-            dict[str, Text | None],
+            dict[str, MissingSpec],
             BeforeValidator(_mapping_or_true),
             WithJsonSchema({"type": ["object", "boolean"]}),
         ]
@@ -91,6 +107,13 @@ class VariableSpec(BaseModel):
     ) = Field(
         None,
         description="formula that gives the value, A + B; or code: condition, the last else",
+    )
+    shape: Shape | None = Field(
+        None, description="how a quantity is distributed where nothing is published of it"
+    )
+    zeros: Printed | None = Field(None, description="share of exact zeros of a quantity")
+    rises_with: dict[str, Printed] | None = Field(
+        None, description="correlation with other variables, roughly, where no figure tells"
     )
     proportions: dict[str, Printed] | None = Field(
         None,
@@ -137,7 +160,7 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
     if wrong:
         return None
     if labels is not None:
-        labels += tuple(label or code for code, label in missing.items())
+        labels += tuple(about.label or code for code, about in missing.items())
     found = Variable(
         name,
         spec.label or name,
@@ -156,8 +179,59 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
         faults.append(Fault((*path, "categories", word), message))
     if reserved:
         return None
+    before = len(faults)
+    faults += _hint_faults(spec, found, path)
     share = _proportions(spec.proportions, found, (*path, "proportions"), faults)
-    return replace(found, proportions=share)
+    if len(faults) > before:
+        return None
+    if spec.proportions is None:
+        share = _shaped(spec, found)
+    told = bool(spec.shape or spec.proportions or spec.zeros)
+    return replace(found, proportions=share, shaped=told)
+
+
+def _hint_faults(spec: VariableSpec, variable: Variable, path: Path) -> Iterator[Fault]:
+    """Hints that do not fit the variable."""
+    for key in ("shape", "zeros"):
+        if getattr(spec, key) is not None and variable.categorical:
+            remedy = "give proportions: {code: share} instead"
+            yield Fault((*path, key), f"categories have no {key}; {remedy}")
+            return
+    values = np.empty(0) if variable.categorical else variable.quantities[: variable.valid]
+    if spec.proportions is not None and spec.shape is not None:
+        yield Fault((*path, "shape"), "give proportions or a shape, not both")
+    if spec.shape is not None:
+        message = fault(spec.shape, values)
+        if message:
+            yield Fault((*path, "shape"), message)
+    if spec.zeros is not None:
+        if not 0 <= spec.zeros.value <= 1:
+            yield Fault((*path, "zeros"), f"{spec.zeros} is no share from 0 to 1")
+        elif not (values == 0).any():
+            yield Fault((*path, "zeros"), "0 is not among the values; widen its range")
+    total = sum(m.share.value for m in (spec.missing or {}).values() if m.share is not None)
+    if not 0 <= total <= 1:
+        yield Fault((*path, "missing"), f"shares of missing values sum to {total:g}")
+
+
+def _shaped(spec: VariableSpec, variable: Variable) -> FloatArray:
+    """Shares of every level by the hints of a spec."""
+    valid = variable.valid
+    if variable.categorical:
+        own = np.full(valid, 1 / valid)
+    else:
+        values = variable.quantities[:valid]
+        own = shares(spec.shape, values, variable.decimals)
+        if spec.zeros is not None:
+            own = own * (values != 0)
+            own *= (1 - spec.zeros.value) / max(own.sum(), 1e-300)
+            own[values == 0] = spec.zeros.value
+    usual = _MISSING_SHARE / (1 + _MISSING_SHARE) / max(variable.missing, 1)
+    gone = [
+        usual if about.share is None else about.share.value
+        for about in (spec.missing or {}).values()
+    ]
+    return np.append(own / own.sum() * (1 - sum(gone)), gone)
 
 
 def _grid(number: NumberSpec | None) -> tuple[int, int]:
@@ -247,10 +321,7 @@ def _proportions(
     """Shares of every level: those given, and the rest spread evenly over the others."""
     levels = variable.texts
     if given is None:
-        share = np.full(len(levels), 1.0)
-        if variable.missing:
-            share[variable.valid :] = _MISSING_SHARE * variable.valid / variable.missing
-        return np.asarray(share / share.sum())
+        return np.empty(0)
     known = set(levels)
     for value, printed in given.items():
         if value not in known:
