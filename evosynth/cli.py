@@ -154,8 +154,10 @@ def _check(options: argparse.Namespace) -> int:
 
 def _values(variable: Variable) -> str:
     """Say what values a variable has."""
+    if variable.identifier is not None:
+        return "identifier"
     last = variable.texts[variable.valid - 1]
-    kind = "number" if variable.decimals else "integer"
+    kind = "date" if variable.date else "number" if variable.decimals else "integer"
     found = f"{kind} {variable.texts[0]} to {last}"
     if variable.categorical:
         found = f"{variable.valid} categories"
@@ -252,7 +254,7 @@ def _verify(options: argparse.Namespace) -> int:
     else:
         _report(found, quiet=False)
     if spec.bound:
-        rules = compliance(spec.bound, *group(data))
+        rules = compliance(spec.bound, *group(data, spec.schema))
         kept = bool(rules["kept"].all())
         if not options.json:
             _report_rules(rules, quiet=False)

@@ -33,6 +33,13 @@ def codebook(result: Result) -> str:
     for variable in spec.schema.shown:
         lines += ["", f"### {variable.name}", "", _plain(variable.label), ""]
         column = result.data[variable.name]
+        if variable.identifier is not None:
+            lines += [f"Tells records apart: {_plain(str(column.iloc[0]))} and so on."]
+            continue
+        if variable.date:
+            ends = [f"{day:%Y-%m-%d}" for day in (column.min(), column.max())]
+            lines += [f"Date from {ends[0]} to {ends[1]}; {column.isna().sum():,} are missing."]
+            continue
         if variable.labels is None:
             low, high = variable.texts[0], variable.texts[variable.valid - 1]
             known = column[column.isin(variable.values[: variable.valid])].astype(float)

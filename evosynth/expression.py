@@ -16,7 +16,7 @@ from functools import reduce
 import numpy as np
 
 from evosynth.errors import shown, suggest
-from evosynth.schema import MISSING, FloatArray, Schema, Variable
+from evosynth.schema import MISSING, FloatArray, Schema, Variable, day
 
 MAX_LENGTH = 2_000
 MAX_NODES = 200
@@ -59,6 +59,9 @@ class Node:
         for part in self.parts:
             found += part.names
         return tuple(dict.fromkeys(found))
+
+
+_ZERO = Node("number", text="0")
 
 
 def parse(text: str, condition: bool) -> Node:
@@ -268,7 +271,19 @@ def resolve(node: Node, schema: Schema) -> Node:
             ):
                 pair[here] = Node("text", text=one.text)
         node = Node(node.kind, tuple(pair), node.text)
+    if node.kind in _COMPARED and any(_dated(part, schema) for part in node.parts):
+        node = Node(node.kind, tuple(_in_days(part) for part in node.parts))
     return Node(node.kind, tuple(resolve(part, schema) for part in node.parts), node.text)
+
+
+def _dated(node: Node, schema: Schema) -> bool:
+    return any(name in schema.index and schema[name].date for name in node.names)
+
+
+def _in_days(node: Node) -> Node:
+    """Turn a day into a number of days."""
+    days = day(node.text) if node.kind == "text" else None
+    return node if days is None else Node("+", (Node("number", text=str(days)), _ZERO))
 
 
 def faults(node: Node, schema: Schema) -> Iterator[str]:
@@ -276,6 +291,8 @@ def faults(node: Node, schema: Schema) -> Iterator[str]:
     for name in node.names:
         if name not in schema.index:
             yield f"unknown variable {name!r}{suggest(name, schema.index)}"
+        elif schema[name].identifier is not None:
+            yield f"{name!r} tells records apart; no rule can be about it"
     yield from dict.fromkeys(_faults(node, schema))
 
 

@@ -30,6 +30,7 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise DataError(f"{file}: cannot be read: {reason}") from error
+    frame = plain(frame, schema)
     problems = []
     header = str(frame.columns[0]) if len(frame.columns) == 1 else ""
     if other := next((mark for mark in ";\t|" if mark in header), None):
@@ -40,6 +41,8 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
             problems.append(f"{file}: no column {variable.name!r}{hint}")
             continue
         found = frame[variable.name]
+        if variable.identifier is not None:
+            continue
         known = found.isin(variable.values[: variable.size - variable.blank])
         strange = found[~(known | (found.isna() if variable.blank else False))].unique()
         if len(strange):
@@ -57,6 +60,20 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
     return frame[[variable.name for variable in schema.shown]]
 
 
+def plain(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """Turn dates into days since 1970, as the search counts them."""
+    dates = [v for v in schema.shown if v.date and v.name in frame.columns]
+    columns = {}
+    for variable in dates:
+        column = frame[variable.name]
+        if not pd.api.types.is_numeric_dtype(column):
+            days = pd.to_datetime(column, errors="coerce").to_numpy().astype("datetime64[D]")
+            gone = np.isnat(days)
+            whole = np.where(gone, np.datetime64(0, "D"), days).astype(np.int64)
+            columns[variable.name] = pd.arrays.IntegerArray(whole, gone)
+    return frame.assign(**columns) if columns else frame
+
+
 def _read_csv(file: Path, schema: Schema) -> pd.DataFrame:
     """Read numbers in as few bytes as the spec allows, or in full where they do not fit.
 
@@ -72,7 +89,7 @@ def _read_csv(file: Path, schema: Schema) -> pd.DataFrame:
 
 
 def _type(variable: Variable) -> Any:
-    if variable.values.dtype == object:
+    if variable.values.dtype == object or variable.date or variable.identifier is not None:
         return str
     whole = variable.values.dtype.kind in "iu"
     return "Int64" if variable.blank and whole else variable.values.dtype
@@ -87,7 +104,7 @@ def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:
     printed), ``reproduced`` (printed to the same precision), ``exact``, ``value`` (in full), and
     ``half_units``, the distance in half-units of the last printed digit.
     """
-    frame, counts = group(data)
+    frame, counts = group(data, spec.schema)
     rows = []
     for position, (output, figures) in enumerate(zip(spec.outputs, spec.figures, strict=True)):
         values = output.recompute(frame, counts, spec.schema)
@@ -108,8 +125,10 @@ def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def group(data: pd.DataFrame) -> tuple[pd.DataFrame, FloatArray]:
+def group(data: pd.DataFrame, schema: Schema) -> tuple[pd.DataFrame, FloatArray]:
     """Rows and how many records each stands for; large data are grouped by identical records."""
+    data = plain(data, schema)
+    data = data.drop(columns=[v.name for v in schema.shown if v.identifier is not None])
     if len(data) < _GROUPED_FROM:
         return data, np.ones(len(data))
     sizes = data.groupby(list(data.columns), observed=True, sort=False, dropna=False).size()

@@ -239,6 +239,8 @@ def columns_of(frame: pd.DataFrame, schema: Schema) -> dict[str, FloatArray]:
 
     found = {}
     for variable in schema.shown:
+        if variable.identifier is not None:
+            continue
         column = frame[variable.name]
         gone = column.isna().to_numpy(dtype=bool, copy=True)
         end = -1 if variable.blank else None

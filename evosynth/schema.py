@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,16 @@ MISSING = "missing"
 """What a spec calls the missing value that stands as a blank in a data file."""
 
 
+def day(text: object) -> int | None:
+    """Read a day as the number of days since 1970."""
+    if not isinstance(text, str) or not re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII):
+        return None
+    try:
+        return (datetime.date.fromisoformat(text) - datetime.date(1970, 1, 1)).days
+    except ValueError:
+        return None
+
+
 @dataclass(frozen=True)
 class Variable:
     """A variable: its values in order, their labels, and what is known of their shares."""
@@ -45,6 +57,10 @@ class Variable:
     """Of the values of a quantity."""
     shaped: bool = False
     """Whether the spec says how it is distributed."""
+    date: bool = False
+    """Whether values are days since 1970, and dates in the data."""
+    identifier: tuple[str, int] | None = None
+    """Text before the number of a record, and digits of that, if the values tell records apart."""
     hidden: bool = False
     """Whether it serves the search alone and is not part of the data."""
 
@@ -56,6 +72,9 @@ class Variable:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The values as a spec writes them."""
+        if self.date:
+            dates = self.values[: self.valid].astype("datetime64[D]").astype(str).tolist()
+            return (*dates, MISSING) if self.blank else tuple(dates)
         texts = [
             format(value, f".{self.decimals}f") if self.decimals else str(value)
             for value in self.values.tolist()
@@ -99,6 +118,10 @@ class Variable:
         import pandas as pd
 
         column = self.values[levels]
+        if self.date:
+            days = column.astype("datetime64[D]").astype("datetime64[s]")
+            days[levels >= self.valid] = np.datetime64("NaT")
+            return days
         if not self.blank or column.dtype.kind not in "iu":
             return column
         return pd.arrays.IntegerArray(column, levels == self.size - 1)
@@ -156,6 +179,19 @@ class Schema:
         for column, variable in enumerate(self.variables):
             if variable.hidden:
                 continue
+            if variable.identifier is not None:
+                columns[variable.name] = _numbered(variable.identifier, order, len(codes))
+                continue
             levels = codes[:, column] if order is None else codes[:, column][order]
             columns[variable.name] = variable.decode(levels)
         return pd.DataFrame(columns, copy=False)
+
+
+def _numbered(how: tuple[str, int], order: NDArray[np.int32] | None, size: int) -> Any:
+    """Give records numbers from 1, in the order in which they stand."""
+    n_records = size if order is None else len(order)
+    numbers = np.arange(1, n_records + 1)
+    prefix, digits = how
+    if not prefix and digits <= len(str(n_records)):
+        return numbers
+    return np.char.add(prefix, np.char.zfill(numbers.astype(str), digits)).astype(object)

@@ -176,6 +176,9 @@ def _output_faults(output: Output, path: Path, schema: Schema, broken: set[str])
             known = False
             if name not in broken and value is None:
                 yield Fault(place, f"unknown variable {name!r}{suggest(name, schema.index)}")
+        elif schema[name].identifier is not None:
+            known = False
+            yield Fault(place, f"{name!r} tells records apart; no figure can be of it")
         elif value is not None and value not in schema[name].levels:
             known = False
             hint = schema[name].hint(value)

@@ -81,7 +81,7 @@ class Result:
         from evosynth.proof import group
         from evosynth.rules import compliance
 
-        return compliance(self.spec.bound, *group(self.data))
+        return compliance(self.spec.bound, *group(self.data, self.spec.schema))
 
     @property
     def exact(self) -> bool:

@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from evosynth.errors import Fault, Path, suggest
+from evosynth.errors import Fault, Path, shown, suggest
 from evosynth.objective import Text
 from evosynth.printed import Printed
-from evosynth.schema import MISSING, FloatArray, Variable
-from evosynth.shapes import Shape, fault, shares
+from evosynth.schema import MISSING, FloatArray, Variable, day
+from evosynth.shapes import Shape, ShapeSpec, fault, shares
 
 MAX_LEVELS = 1_000_000
 MAX_VALUE = 10**15 - 1
+_TYPES = ("categories", "integer", "number", "date", "identifier")
 _MISSING_SHARE = 0.05
 """Assumed ratio of missing to valid values where none is given."""
 
@@ -26,6 +27,24 @@ def _pair(value: Any) -> Any:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError("expected two whole numbers, [smallest, largest]")
     return value
+
+
+def _two_dates(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError("expected two days, [2019-01-01, 2020-12-31]")
+    for text in value:
+        if day(text) is None:
+            raise ValueError(f"{shown(str(text))!r} is no day such as 2019-01-31")
+    return value
+
+
+class IdentifierSpec(BaseModel):
+    """Numbers that tell records apart."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prefix: Text = Field("", max_length=20, description="what stands before the number")
+    digits: Annotated[int, Field(ge=1, le=18)] = Field(1, description="digits, with zeros in front")
 
 
 def _labelled(value: Any) -> Any:
@@ -86,6 +105,17 @@ class VariableSpec(BaseModel):
         None, description="smallest and largest value"
     )
     number: NumberSpec | None = Field(None, description="smallest and largest value, decimals")
+    date: Annotated[tuple[str, str], BeforeValidator(_two_dates)] | None = Field(
+        None, description="first and last day, such as 2019-01-01"
+    )
+    identifier: (
+        Annotated[
+            IdentifierSpec,
+            BeforeValidator(lambda v: {} if v in ("true", "yes") else v),
+            WithJsonSchema({"type": ["object", "boolean"]}),
+        ]
+        | None
+    ) = Field(None, description="a number of its own for each record")
     missing: (
         Annotated[
             dict[str, MissingSpec],
@@ -124,21 +154,28 @@ class VariableSpec(BaseModel):
 def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None:
     """Build a variable, or say what is wrong with it."""
     path: Path = ("variables", name)
-    given = [key for key in ("categories", "integer", "number") if getattr(spec, key) is not None]
+    given = [key for key in _TYPES if getattr(spec, key) is not None]
     if len(given) != 1:
         message = (
-            "give one of categories, integer: [smallest, largest] and number: {min, max, decimals}"
+            "give one of categories, integer: [smallest, largest], number: {min, max, decimals}, "
+            "date: [first, last] and identifier: true"
         )
         faults.append(Fault(path, message))
         return None
     if not name.isidentifier():
         faults.append(Fault(path, "a name starts with a letter and holds letters, digits and _"))
         return None
+    if spec.identifier is not None:
+        one = np.zeros(1, dtype=np.uint8)
+        how = (spec.identifier.prefix, spec.identifier.digits)
+        return Variable(name, spec.label or name, one, ("",), np.ones(1), identifier=how)
     labels = None
     decimals = spec.number.decimals if spec.number else 0
     if spec.categories is None:
-        low, high = spec.integer or _grid(spec.number)
+        low, high = spec.integer or _days(spec.date) or _grid(spec.number)
         message = _finer_fault(spec.number) or _range_fault(low, high, decimals)
+        if spec.date is not None and low > high:
+            message = f"the first day, {spec.date[0]}, is after the last, {spec.date[1]}"
         if message:
             faults.append(Fault((*path, given[0]), message))
             return None
@@ -153,6 +190,9 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
         values = _codes(codes)
         labels = tuple(label or code for code, label in spec.categories.items())
     missing = spec.missing or {}
+    if spec.date is not None and missing and list(missing) != [MISSING]:
+        faults.append(Fault((*path, "missing"), "a missing date is a blank: write missing: true"))
+        return None
     blank = list(missing) == [MISSING]
     values, wrong = _with_missing(values, list(missing), blank)
     for code, message in wrong:
@@ -170,6 +210,7 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
         len(missing),
         blank,
         decimals,
+        date=spec.date is not None,
     )
     reserved = {MISSING, "total", "valid"} & set(found.texts[: found.valid])
     for word in sorted(reserved):
@@ -221,7 +262,8 @@ def _shaped(spec: VariableSpec, variable: Variable) -> FloatArray:
         own = np.full(valid, 1 / valid)
     else:
         values = variable.quantities[:valid]
-        own = shares(spec.shape, values, variable.decimals)
+        shape = spec.shape or (ShapeSpec(base="uniform") if variable.date else None)
+        own = shares(shape, values, variable.decimals)
         if spec.zeros is not None:
             own = own * (values != 0)
             own *= (1 - spec.zeros.value) / max(own.sum(), 1e-300)
@@ -232,6 +274,14 @@ def _shaped(spec: VariableSpec, variable: Variable) -> FloatArray:
         for about in (spec.missing or {}).values()
     ]
     return np.append(own / own.sum() * (1 - sum(gone)), gone)
+
+
+def _days(ends: tuple[str, str] | None) -> tuple[int, int] | None:
+    if ends is None:
+        return None
+    first, last = day(ends[0]), day(ends[1])
+    assert first is not None and last is not None
+    return first, last
 
 
 def _grid(number: NumberSpec | None) -> tuple[int, int]:

@@ -82,7 +82,7 @@ def _fill(staging: Path, result: Result) -> None:
     read = read_data(staging / "data.csv", spec.schema)
     result.verification = verify(spec, read)
     if spec.bound:
-        result.rules = compliance(spec.bound, *group(read))
+        result.rules = compliance(spec.bound, *group(read, spec.schema))
         result.rules.to_csv(staging / "rules.csv", index=False)
     result.seconds["verify"] = time.perf_counter() - begun
     result.verification.to_csv(staging / "verification.csv", index=False)
@@ -120,13 +120,15 @@ def labelled(data: pd.DataFrame, schema: Schema, title: str, source: str) -> pa.
     fields = []
     for field, variable in zip(table.schema, schema.shown, strict=True):
         about = {"label": variable.label}
-        if variable.labels is not None:
+        if variable.labels is not None and variable.identifier is None:
             kept = variable.size - variable.blank
             labels = dict(zip(variable.texts[:kept], variable.labels[:kept], strict=True))
             about["value_labels"] = json.dumps(labels, ensure_ascii=False)
         if variable.missing > variable.blank:
             codes = list(variable.texts[variable.valid :])
             about["missing_values"] = json.dumps(codes, ensure_ascii=False)
+        if variable.date:
+            field = field.with_type(pa.date32())
         fields.append(field.with_metadata(about))
     about = {"title": title, "source": source, "notice": NOTICE}
     return table.cast(pa.schema(fields, metadata={**(table.schema.metadata or {}), **about}))
