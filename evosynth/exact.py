@@ -105,7 +105,8 @@ class Exact:
         fitted = not dense or bool(problem.size or problem.shares)
         rng = np.random.default_rng((seed, _STREAM))
         source = prepare(space, start, fitted, rng, stop)
-        landing = None if dense or cls.by_record else Landing.of(source, rng, stop)
+        held = dense or cls.by_record or problem.schema.fixed is not None
+        landing = None if held else Landing.of(source, rng, stop)
         return cls(problem, space, source, dense, stop, landing)
 
     @property

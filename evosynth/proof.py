@@ -105,9 +105,14 @@ def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:
     ``half_units``, the distance in half-units of the last printed digit.
     """
     frame, counts = group(data, spec.schema)
+    dwellings = None
+    if spec.households is not None:
+        first = data[data[spec.households.person] == 1]
+        dwellings = group(first[list(spec.households.schema.index)], spec.households.schema)
     rows = []
     for position, (output, figures) in enumerate(zip(spec.outputs, spec.figures, strict=True)):
-        values = output.recompute(frame, counts, spec.schema)
+        which = dwellings if dwellings and output.unit == "household" else (frame, counts)
+        values = output.recompute(*which, spec.schema_of(output))
         for figure, value in zip(figures, values.tolist(), strict=True):
             printed = figure.printed
             rows.append(

@@ -18,6 +18,8 @@ FEW_TYPES = 65_536
 
 def few_types(problem: Problem) -> bool:
     """Whether types are few, or no more than records."""
+    if problem.schema.fixed is not None:
+        return False
     n_types = float(np.prod(_own_sizes(problem), dtype=np.float64))
     return n_types <= FEW_TYPES or n_types <= min(MAX_TYPES, problem.schema.records)
 

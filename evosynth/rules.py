@@ -73,13 +73,25 @@ class Bound:
         return bool(self.rules or self.formulas)
 
 
+def names_of(rule: RuleSpec) -> tuple[str, ...]:
+    """Names that a rule mentions; none if it cannot be read."""
+    try:
+        return expression.parse(rule.rule, True).names
+    except ValueError:
+        return ()
+
+
 def bind(
     schema: Schema,
     variables: dict[str, VariableSpec],
     given: list[RuleSpec],
     faults: list[Fault],
+    fixed: frozenset[str] = frozenset(),
 ) -> Bound:
-    """Read derived variables and rules; add what is wrong with them to ``faults``."""
+    """Read derived variables and rules; add what is wrong with them to ``faults``.
+
+    ``fixed``: variables that no rule is solved for.
+    """
     before = len(faults)
     formulas = {
         name: _formula(schema, name, spec, faults)
@@ -109,7 +121,7 @@ def bind(
     for rule in kept:
         if rule.violated is not None:
             continue
-        one = _solved(rule.node, schema, derived)
+        one = _solved(rule.node, schema, derived, fixed)
         if one is None:
             hard.append(Compiled.of(rule.node, schema))
         else:
@@ -182,12 +194,14 @@ def _checked(
     return None if wrong else node
 
 
-def _solved(node: Node, schema: Schema, derived: dict[int, Derived]) -> Derived | None:
+def _solved(
+    node: Node, schema: Schema, derived: dict[int, Derived], fixed: frozenset[str]
+) -> Derived | None:
     """Make an equality into a formula of a quantity that it gives, if there is one."""
     if node.kind != "==" or expression.picked(node) is not None:
         return None
     for one, other in (node.parts[::-1], node.parts):
-        if one.kind != "name" or one.text in other.names:
+        if one.kind != "name" or one.text in other.names or one.text in fixed:
             continue
         column = schema.index[one.text]
         formula = Compiled.of(other, schema)
@@ -213,7 +227,8 @@ def _share(schema: Schema, column: int, rule: Rule) -> Plan:
         fewest = most = round(rule.violated.value * schema.records)
     n = schema.records
     grid = Grid((column,), (np.arange(2),))
-    return Plan((CellTable(grid, np.array([n - most, fewest]), np.array([n - fewest, most])),))
+    table = CellTable(grid, np.array([n - most, fewest]), np.array([n - fewest, most]))
+    return Plan((table,), counted=(((0, 1),),))
 
 
 def _unknown_faults(schema: Schema, name: str, node: Node, bonds: Bonds) -> list[Fault]:

@@ -130,19 +130,45 @@ def sample(
         codes[:, column] = np.minimum(levels, len(edges) - 1)
     _fill_cells(problem, codes, rng)
     if schema.bonds is not None:
-        codes = _bound(schema, schema.bonds, margins, codes, rng)
+        codes = redrawn(schema, schema.bonds, margins, codes, rng)
     return codes
 
 
-def _bound(
+def seat(problem: Problem, codes: Codes, rng: np.random.Generator) -> Codes:
+    """Put records where every value of the fixed column is as often as it must be, in its order.
+
+    Records of values that are too frequent get others; what no longer fits these is redrawn.
+    """
+    schema = problem.schema
+    fixed, bonds = schema.fixed, schema.bonds
+    if fixed is None or bonds is None:
+        return codes
+    # Not the bounds of the table: figures that contradict it may have narrowed these.
+    wanted = np.rint(schema.variables[fixed].proportions * schema.records).astype(np.int64)
+    shuffled = codes[rng.permutation(len(codes))]
+    values = shuffled[:, fixed].astype(np.int64)
+    order = np.argsort(values, kind="stable")
+    rank = np.empty(len(values), dtype=np.int64)
+    first = np.searchsorted(values[order], values[order])
+    rank[order] = np.arange(len(values)) - first
+    surplus = np.flatnonzero(rank >= wanted[values])
+    short = np.maximum(wanted - np.bincount(values, minlength=len(wanted)), 0)
+    shuffled[surplus, fixed] = rng.permutation(np.repeat(np.arange(len(wanted)), short))
+    margins = [univariate(problem, column) for column in range(len(schema.variables))]
+    seated = redrawn(schema, bonds, margins, shuffled, rng, frozenset({fixed}))
+    return np.asarray(seated[np.argsort(seated[:, fixed], kind="stable")])
+
+
+def redrawn(
     schema: Schema,
     bonds: Bonds,
     margins: list[FloatArray],
     codes: Codes,
     rng: np.random.Generator,
+    kept: frozenset[int] = frozenset(),
 ) -> Codes:
-    """Redraw variables of records that break a rule, rule by rule, until all may be."""
-    parts = [sorted(columns) for columns in bonds.parts()]
+    """Redraw variables, but not ``kept``, of records that break a rule until all may be."""
+    parts = [sorted(columns - kept) for columns in bonds.parts()]
     allowed = bonds.complete(codes)
     for _ in range(_REDRAWN):
         left = np.flatnonzero(~allowed)
@@ -161,10 +187,11 @@ def _bound(
                 rows[some, column] = rng.choice(len(share), len(some), p=share)
         allowed[left] = bonds.complete(rows)
         codes[left] = rows
-    good = np.flatnonzero(allowed)
+    if kept:
+        raise SizeError("no record that keeps all rules was found for every place in a household")
+    good, left = np.flatnonzero(allowed), np.flatnonzero(~allowed)
     if len(good) == 0:
         raise SizeError("no record that keeps all rules was found; loosen the rules")
-    left = np.flatnonzero(~allowed)
     codes[left] = codes[rng.choice(good, len(left))]
     return codes
 

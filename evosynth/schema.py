@@ -135,6 +135,8 @@ class Schema:
     variables: tuple[Variable, ...]
     associations: tuple[tuple[int, int, float], ...] = ()
     """Pairs of columns with a correlation that is assumed where no figure tells."""
+    fixed: int | None = None
+    """Column whose values every candidate has in the same order."""
     bonds: Bonds | None = None
     """What ties values of a record to each other, if anything does."""
 

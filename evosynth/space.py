@@ -162,7 +162,8 @@ class Space(ABC):
         self.problem = problem
         sizes = problem.schema.sizes
         derived = problem.schema.derived
-        own = np.array([i for i in range(len(sizes)) if i not in derived], dtype=np.int64)
+        held = derived | {problem.schema.fixed}
+        own = np.array([i for i in range(len(sizes)) if i not in held], dtype=np.int64)
         self.free = own[sizes[own] > 1] if (sizes[own] > 1).any() else own[:1]
         quantities = [i for i in own if not problem.schema.variables[i].categorical]
         self.stepped = np.array([i for i in quantities if sizes[i] > 2], dtype=np.int64)

@@ -24,8 +24,17 @@ from evosynth.classes import separate
 from evosynth.condition import Condition
 from evosynth.document import Document, read
 from evosynth.errors import Fault, Path, shown, suggest
+from evosynth.households import (
+    Households,
+    HouseholdsSpec,
+    first_uncounted,
+    implied_rules,
+    persons,
+)
+from evosynth.households import clashes as household_clashes
+from evosynth.households import faults as household_faults
 from evosynth.objective import Figure, Mention, Output, Plan, Text
-from evosynth.rules import MAX_RULES, Bound, RuleItem, bind
+from evosynth.rules import MAX_RULES, Bound, RuleItem, bind, names_of
 from evosynth.schema import Schema
 from evosynth.sources import on_sources
 from evosynth.variables import VariableSpec, build
@@ -61,6 +70,7 @@ class SpecFile(BaseModel):
     rules: list[RuleItem] = Field(
         [], max_length=MAX_RULES, description="conditions that every record keeps"
     )
+    households: HouseholdsSpec | None = Field(None, description="what persons live in")
     start: Start = Field("calibrated", description="how the first candidates are drawn")
     strategy: Strategy = Field("exact", description="exact, or the founding paper's algorithm")
 
@@ -80,13 +90,21 @@ class Spec:
     """Each output in the terms of the search."""
     bound: Bound
     """Rules and derived variables."""
+    households: Households | None
+    """What the persons that the records are live in, if anything."""
     clashes: tuple[str, ...] = ()
     """Contradictions between figures that were borne."""
 
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
         """The published numbers of each output."""
-        return tuple(output.figures(self.schema) for output in self.outputs)
+        return tuple(output.figures(self.schema_of(output)) for output in self.outputs)
+
+    def schema_of(self, output: Output) -> Schema:
+        """Return the variables of what an output counts."""
+        if output.unit == "household" and self.households is not None:
+            return self.households.schema
+        return self.schema
 
 
 def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
@@ -104,10 +122,9 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
     variables = [build(name, v, faults) for name, v in file.variables.items()]
     schema = Schema(file.records, tuple(v for v in variables if v is not None))
     broken = set(file.variables) - set(schema.index)
-    bound = Bound(schema)
+    bound, households = Bound(schema), None
     if not broken:
-        schema = replace(schema, associations=tuple(_assumed(file.variables, schema, faults)))
-        bound = bind(schema, file.variables, file.rules, faults)
+        bound, households = _bound(file, schema, faults)
         schema = bound.schema
     outputs: list[Output | None] = []
     plans: list[Plan] = []
@@ -115,18 +132,33 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
     for position, raw in enumerate(file.outputs):
         where: Path = ("outputs", position)
         output = _output(raw, where, faults, FilePath(document.file).parent)
-        found = [] if output is None else list(_output_faults(output, where, schema, broken))
+        own = schema
+        if output is not None and output.unit == "household":
+            if households is None:
+                message = "there are no households; add `households: {count: …, size: …}`"
+                faults.append(Fault((*where, "unit"), message))
+                output = None
+            else:
+                own = households.schema
+        found = [] if output is None else list(_output_faults(output, where, own, broken))
         faults += found
         outputs.append(output)
         plans.append(Plan())
-        if output is not None and _known(output, schema) and all(fault.clash for fault in found):
-            plans[-1] = on_sources(output.lower(schema), schema)
+        if output is not None and _known(output, own) and all(fault.clash for fault in found):
+            plans[-1] = on_sources(output.lower(own), own)
             cells += sum(table.grid.size for table in plans[-1].tables)
         if cells > MAX_CELLS:
             message = f"the tables have more than {MAX_CELLS:,} cells in all"
             raise document.error([*faults, Fault(where, message)])
-    faults += contradictions.find(outputs, plans, schema, {fault.path[:2] for fault in faults})
-    faults += rule_clashes.find(bound, plans)
+    known = {fault.path[:2] for fault in faults}
+    for unit, own in _units(schema, households):
+        mine = [o if o is not None and o.unit == unit else None for o in outputs]
+        theirs = [p if o is not None else Plan() for o, p in zip(mine, plans, strict=True)]
+        faults += contradictions.find(mine, theirs, own, known)
+        faults += rule_clashes.find(replace(bound, schema=own), theirs)
+    if households is not None and not known:
+        about = [p for o, p in zip(outputs, plans, strict=True) if o and o.unit == "household"]
+        faults += household_clashes(households, about, schema.records)
     if document.faults or any(not (anyway and fault.clash) for fault in faults):
         raise document.error(faults)
     return Spec(
@@ -139,8 +171,43 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         tuple(output for output in outputs if output is not None),
         tuple(plans),
         bound,
+        households,
         tuple(document.error(faults).lines()) if faults else (),
     )
+
+
+def _units(schema: Schema, households: Households | None) -> list[tuple[str, Schema]]:
+    """List what records may be counted as, each with its variables."""
+    if households is None:
+        return [("person", schema)]
+    return [("person", schema), ("household", households.schema)]
+
+
+def _bound(file: SpecFile, schema: Schema, faults: list[Fault]) -> tuple[Bound, Households | None]:
+    """Read what ties values to each other, within a record and within a household."""
+    given = file.households
+    own = frozenset(name for name, v in file.variables.items() if v.unit == "household")
+    before = len(faults)
+    if given is None:
+        for name in own:
+            message = "there are no households; add `households: {count: …, size: …}`"
+            faults.append(Fault(("variables", name, "unit"), message))
+    else:
+        faults += household_faults(given, file.variables)
+    schema = replace(schema, associations=tuple(_assumed(file.variables, schema, faults)))
+    if given is None or len(faults) > before:
+        return bind(schema, file.variables, file.rules, faults), None
+    theirs = implied_rules(given, file.variables)[1]
+    everyone = persons(given, schema)
+    fixed = own | {given.person}
+    bound = bind(everyone, file.variables, [*file.rules, *theirs], faults, fixed)
+    ours = implied_rules(given, file.variables, first_uncounted(given, bound, file.variables))[0]
+    small = Schema(given.count, tuple(v for v in schema.variables if v.name in own))
+    mine = {name: v for name, v in file.variables.items() if name in own}
+    alike = [rule for rule in file.rules if set(names_of(rule)) <= own]
+    households = bind(small, mine, [*alike, *ours], [])
+    found = Households(households.schema, given.size, given.identifier, given.person)
+    return bound, found
 
 
 def _assumed(

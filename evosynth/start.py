@@ -13,7 +13,7 @@ from evosynth.calibration import OFF, WRONG, fit, keep_sound, orient, tilt_weigh
 from evosynth.kernels.cells import count_weights, rake, sum_rows
 from evosynth.leeway import Leeway
 from evosynth.problem import CellArray
-from evosynth.sampling import density, inform, refine, sample, shapeless, univariate
+from evosynth.sampling import density, inform, refine, sample, seat, shapeless, univariate
 from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.settle import narrow, settle
 from evosynth.space import Compass, Payload, Space
@@ -56,7 +56,8 @@ class Source:
             keep_sound(noisy, before, records)
         shuffled = rng.permutation(len(noisy))
         order = shuffled[np.argsort(self.groups[shuffled], kind="stable")]
-        return self.space.from_pool(self.codes, _round(noisy, order, records, rng))
+        drawn = self.space.from_pool(self.codes, _round(noisy, order, records, rng))
+        return seat(self.space.problem, drawn, rng)
 
 
 def prepare(

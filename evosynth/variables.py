@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,12 @@ class VariableSpec(BaseModel):
     ) = Field(
         None,
         description="true: values may be missing, as blanks; or code: label of missing values",
+    )
+    unit: Literal["person", "household"] = Field(
+        "person", description="household: the same for all members of a household"
+    )
+    counts: str | None = Field(
+        None, description="condition; the variable counts the members of the household that keep it"
     )
     derived: (
         Annotated[
