@@ -196,7 +196,7 @@ class Exact:
                 cell = int(rng.choice(crowded))
                 table = problem.table(cell)
                 among = np.flatnonzero(cells[:, table] == cell)
-                column = int(rng.choice(problem.grids[table].columns))
+                column = int(rng.choice(self.space.deciding(problem.grids[table].columns)))
             moves = self.space.propose(payload, _REPAIR, rng, column=column, among=among)
             made = accept_moves(
                 self.space.stock(payload).copy(),

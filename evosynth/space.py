@@ -172,6 +172,14 @@ class Space(ABC):
         """Quantities whose steps leave a record in its cells of tables as long as `fences` say."""
         self.valid = np.array([v.valid for v in problem.schema.variables], dtype=np.int64)
 
+    def deciding(self, columns: tuple[int, ...]) -> list[int]:
+        """Return the columns that may be changed to change some columns; any if there are none."""
+        bonds = self.problem.schema.bonds
+        found = set(columns)
+        if bonds is not None:
+            found = set().union(*(bonds.sources(column) for column in columns))
+        return sorted(found & set(self.free.tolist())) or self.free.tolist()
+
     @property
     @abstractmethod
     def bytes(self) -> int:
