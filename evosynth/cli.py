@@ -272,7 +272,7 @@ def _report_rules(found: pd.DataFrame, quiet: bool) -> None:
         say(f"{len(found) - len(broken)} of {len(found)} rules and derived variables are kept.")
         _table(broken.head(_SHOWN).to_dict("records"), ["rule", "violated", "allowed"])
     elif not quiet:
-        say(f"All {len(found)} rules and derived variables are kept.")
+        say(f"Every rule is kept ({len(found)}, derived variables among them).")
 
 
 def _report(found: pd.DataFrame, quiet: bool) -> None:

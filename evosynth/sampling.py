@@ -22,8 +22,12 @@ _MOST_FILLED = 200
 """Cells that are looked after in this way."""
 _MOST_DENSITIES = 5_000_000
 """Probabilities that may be worked out to draw a variable from a model."""
-_REDRAWN, _REDRAWN_SHARE = 200, 0.6
-"""Times that records that break rules are drawn anew, and the share of their values each time."""
+_REDRAWN = 1000
+"""Times that records that break rules are changed."""
+_GIVEN = 300
+"""Times that a place which nobody fits is tried with another record."""
+_FORGIVEN = 0.2
+"""Share of changes that are kept although they break more rules."""
 _WIDER = 1.1
 """What spreads are multiplied by that were seen in few records."""
 _DEEPEST = 600.0
@@ -154,6 +158,16 @@ def seat(problem: Problem, codes: Codes, rng: np.random.Generator) -> Codes:
     surplus = np.flatnonzero(rank >= wanted[values])
     short = np.maximum(wanted - np.bincount(values, minlength=len(wanted)), 0)
     shuffled[surplus, fixed] = rng.permutation(np.repeat(np.arange(len(wanted)), short))
+    allowed = bonds.complete(shuffled)
+    for _ in range(_GIVEN):
+        left = np.flatnonzero(~allowed)
+        if len(left) == 0:
+            break
+        # Records that may be are likely to fit elsewhere as a whole.
+        rows = codes[rng.integers(0, len(codes), len(left))]
+        rows[:, fixed] = shuffled[left, fixed]
+        allowed[left] = bonds.complete(rows)
+        shuffled[left] = rows
     margins = [univariate(problem, column) for column in range(len(schema.variables))]
     seated = redrawn(schema, bonds, margins, shuffled, rng, frozenset({fixed}))
     return np.asarray(seated[np.argsort(seated[:, fixed], kind="stable")])
@@ -167,26 +181,36 @@ def redrawn(
     rng: np.random.Generator,
     kept: frozenset[int] = frozenset(),
 ) -> Codes:
-    """Redraw variables, but not ``kept``, of records that break a rule until all may be."""
-    parts = [sorted(columns - kept) for columns in bonds.parts()]
+    """Change values, but not of ``kept``, of records that break a rule until all may be.
+
+    One value of a rule that is broken is redrawn at a time, and kept if no more rules are broken.
+    """
+    parts = [np.array(sorted(columns - kept), dtype=np.int64) for columns in bonds.parts()]
     allowed = bonds.complete(codes)
-    for _ in range(_REDRAWN):
+    for turn in range(_REDRAWN):
         left = np.flatnonzero(~allowed)
         if len(left) == 0:
             return codes
         rows = codes[left]
-        broken = bonds.broken(rows)
-        number = rng.permutation(len(broken))
-        for bond in number.tolist():
-            here = np.flatnonzero(broken[bond])
-            if len(here) == 0:
+        broken = np.column_stack(bonds.broken(rows))
+        # One of the broken bonds, at random, and one of the values that it ties.
+        bond = np.argmax(broken * rng.random(broken.shape), axis=1)
+        changed = rows.copy()
+        for number in np.unique(bond).tolist():
+            here = np.flatnonzero(bond == number)
+            if len(parts[number]) == 0:
                 continue
-            for column in parts[bond]:
-                some = here[rng.random(len(here)) < _REDRAWN_SHARE]
-                share = margins[column]
-                rows[some, column] = rng.choice(len(share), len(some), p=share)
-        allowed[left] = bonds.complete(rows)
-        codes[left] = rows
+            columns = rng.choice(parts[number], len(here))
+            for column in np.unique(columns).tolist():
+                some, share = here[columns == column], margins[column]
+                even = np.where(share > 0, 1 / np.count_nonzero(share), 0.0)
+                share = even if turn % 2 else share
+                changed[some, column] = rng.choice(len(share), len(some), p=share)
+        sound = bonds.complete(changed)
+        more = np.column_stack(bonds.broken(changed)).sum(axis=1) > broken.sum(axis=1)
+        back = more & (rng.random(len(left)) > _FORGIVEN)
+        changed[back] = rows[back]
+        codes[left], allowed[left] = changed, sound & ~back
     if kept:
         raise SizeError("no record that keeps all rules was found for every place in a household")
     good, left = np.flatnonzero(allowed), np.flatnonzero(~allowed)
