@@ -49,6 +49,7 @@ def fine_column(space: Space) -> int | None:
     """Find the finest quantity, if there are so many records and it is fine enough."""
     problem = space.problem
     large = problem.curved and space.drawn and problem.schema.records >= _LEAST_RECORDS
+    large &= problem.schema.bonds is None
     steps = {c: problem.schema.variables[c].valid / np.sqrt(12) for c in space.stepped.tolist()}
     column = max(steps, key=lambda c: steps[c], default=None)
     return column if large and column is not None and steps[column] >= _FINE else None

@@ -16,11 +16,12 @@ import numpy as np
 from deap import base, tools
 
 from evosynth.evolve import Candidate, toolbox_of
+from evosynth.fences import keep_bonds
 from evosynth.kernels.cells import count_cells
 from evosynth.objective import Plan
 from evosynth.problem import Problem
 from evosynth.records import Records
-from evosynth.sampling import univariate
+from evosynth.sampling import sample, univariate
 from evosynth.schema import FloatArray
 from evosynth.settle import settle
 from evosynth.space import Payload
@@ -76,6 +77,9 @@ class Classic:
     def draw(self, rng: np.random.Generator) -> Candidate:
         """Draw every value uniformly."""
         schema = self.problem.schema
+        if schema.bonds is not None:
+            uniform = [np.full(size, 1 / size) for size in schema.sizes]
+            return self.candidate(sample(self.problem, uniform, schema.records, False, rng))
         columns = [rng.integers(0, size, schema.records) for size in schema.sizes]
         return self.candidate(np.stack(columns, axis=1).astype(schema.dtype))
 
@@ -99,6 +103,7 @@ class Classic:
         for column, share in enumerate(self.margins):
             rows = np.flatnonzero(hit[:, column])
             payload[rows, column] = rng.choice(len(share), len(rows), p=share)
+        keep_bonds(self.problem, payload, child.payload)
         return self.candidate(payload)
 
     def evaluate(self, candidate: Candidate) -> tuple[float]:

@@ -154,8 +154,10 @@ def _check(options: argparse.Namespace) -> int:
 
 def _values(variable: Variable) -> str:
     """Say what values a variable has."""
+    if variable.identifier is not None:
+        return "identifier"
     last = variable.texts[variable.valid - 1]
-    kind = "number" if variable.decimals else "integer"
+    kind = "date" if variable.date else "number" if variable.decimals else "integer"
     found = f"{kind} {variable.texts[0]} to {last}"
     if variable.categorical:
         found = f"{variable.valid} categories"
@@ -169,7 +171,7 @@ def _declared(spec: Spec) -> dict[str, Any]:
             "values": _values(variable),
             "label": variable.label,
         }
-        for variable in spec.schema.variables
+        for variable in spec.schema.shown
     ]
     outputs = [
         {"output": position, "kind": output.kind, "figures": len(figures), "title": output.title}
@@ -218,6 +220,8 @@ def _run(options: argparse.Namespace) -> int:
         say(json.dumps({"event": "done", "folder": readable(folder), **summary(result)}))
     else:
         _report(result.verification, options.quiet)
+        if spec.bound:
+            _report_rules(result.rules, options.quiet)
         if not result.exact:
             say(f"The search stopped: {result.stopped}. {_advice(result)}".rstrip())
         if not options.quiet:
@@ -237,21 +241,38 @@ def _advice(result: Result) -> str:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from evosynth.proof import read_data, verify
+    from evosynth.proof import group, read_data, verify
+    from evosynth.rules import compliance
     from evosynth.spec import load
 
     spec = load(options.spec, anyway=True)
     data = read_data(options.data, spec.schema)
     found = verify(spec, data)
+    kept = True
     if options.json:
         say(found.to_json(orient="records", indent=2))
     else:
         _report(found, quiet=False)
+    if spec.bound:
+        rules = compliance(spec.bound, *group(data, spec.schema))
+        kept = bool(rules["kept"].all())
+        if not options.json:
+            _report_rules(rules, quiet=False)
     complete = len(data) == spec.schema.records
     if not complete:
         tell = note if options.json else say
         tell(f"{options.data}: {len(data):,} records, but the spec says {spec.schema.records:,}")
-    return EXACT if complete and found["exact"].all() else MISSED
+    return EXACT if complete and kept and found["exact"].all() else MISSED
+
+
+def _report_rules(found: pd.DataFrame, quiet: bool) -> None:
+    """Say that rules are kept, or list those that are not."""
+    broken = found[~found["kept"]]
+    if len(broken):
+        say(f"{len(found) - len(broken)} of {len(found)} rules and derived variables are kept.")
+        _table(broken.head(_SHOWN).to_dict("records"), ["rule", "violated", "allowed"])
+    elif not quiet:
+        say(f"Every rule is kept ({len(found)}, derived variables among them).")
 
 
 def _report(found: pd.DataFrame, quiet: bool) -> None:

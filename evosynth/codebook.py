@@ -24,15 +24,22 @@ def codebook(result: Result) -> str:
         "",
         f"**{NOTICE}**",
         "",
-        f"{spec.schema.records:,} records, {len(spec.schema.variables)} variables. "
+        f"{spec.schema.records:,} records, {len(spec.schema.shown)} variables. "
         f"{done} of {figures} published figures reproduced exactly as printed.",
     ]
     if spec.source:
         lines += ["", f"Source of the figures: {_plain(spec.source)}"]
     lines += ["", "## Variables"]
-    for variable in spec.schema.variables:
+    for variable in spec.schema.shown:
         lines += ["", f"### {variable.name}", "", _plain(variable.label), ""]
         column = result.data[variable.name]
+        if variable.identifier is not None:
+            lines += [f"Tells records apart: {_plain(str(column.iloc[0]))} and so on."]
+            continue
+        if variable.date:
+            ends = [f"{day:%Y-%m-%d}" for day in (column.min(), column.max())]
+            lines += [f"Date from {ends[0]} to {ends[1]}; {column.isna().sum():,} are missing."]
+            continue
         if variable.labels is None:
             low, high = variable.texts[0], variable.texts[variable.valid - 1]
             known = column[column.isin(variable.values[: variable.valid])].astype(float)
@@ -57,6 +64,14 @@ def codebook(result: Result) -> str:
         output = spec.outputs[int(str(position))]
         title = _plain(output.title) or f"outputs[{position}]"
         lines.append(f"| {title} | {output.kind} | {len(part)} | {int(part['exact'].sum())} |")
+    if spec.bound:
+        lines += ["", "## Rules", ""]
+        lines += ["| rule | records that break it | of all | by chance |", "|---|---:|---:|---:|"]
+        lines += [
+            f"| {_plain(row['rule'])} | {row['violated']:,} | {row['share']:.2%} "
+            f"| {row['by_chance']:.1%} |"
+            for row in result.rules.to_dict("records")
+        ]
     if spec.clashes:
         lines += ["", "## Contradictions", ""]
         lines += ["These published figures contradict each other; some had to give.", ""]

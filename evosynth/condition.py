@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evosynth.errors import shown
 from evosynth.grid import Grid
-from evosynth.schema import MISSING, IntArray, Schema, Variable
+from evosynth.schema import MISSING, IntArray, Schema, Variable, day
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ BoolArray = NDArray[np.bool_]
 
 _KEYWORDS = {"and", "or", "not", "in"}
 _SAME = {"=": "==", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
-_BARE = r"[-+\u2212]?\w+(?:\.\w+)*|[-+\u2212]?\.\d+"
+_BARE = r"\d{4}-\d\d-\d\d(?!\w)|[-+\u2212]?\w+(?:\.\w+)*|[-+\u2212]?\.\d+"
 _TOKEN = re.compile(
     rf"\s*(?:(?P<word>{_BARE})|'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\""
     r"|(?P<operator>==|!=|<>|<=|>=|[=<>≠≤≥])|(?P<mark>[(),]))"
@@ -294,7 +294,9 @@ def _comparison_faults(comparison: Comparison, variable: Variable) -> Iterator[s
                 yield f"{name!r} has no value {shown(value)!r}{_hint(value, variable)}"
         elif value == MISSING:
             yield f"{name!r} has no value {value!r}{_hint(value, variable)}"
-        elif not _is_number(value):
+        elif variable.date and day(value) is None:
+            yield f"{name!r} is a date: {shown(value)!r} is not a day such as '2019-01-31'"
+        elif not variable.date and not _is_number(value):
             yield f"{name!r} is a quantity: {shown(value)!r} is not a number such as 50 or 1.25"
         elif exact and not _told(Comparison(name, "==", (value,)), variable).any():
             yield f"{name!r} has no value {shown(value)!r}{_hint(value, variable)}"
@@ -314,6 +316,12 @@ def _range(variable: Variable) -> str:
     return f" (its values are {valid[0]} to {valid[-1]})" if valid else ""
 
 
+def _number(text: str, variable: Variable) -> float:
+    """Read a number, or a day as a number of days."""
+    days = day(text) if variable.date else None
+    return float(text) if days is None else float(days)
+
+
 def _is_number(text: str) -> bool:
     return len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text) is not None
 
@@ -330,7 +338,7 @@ def _told(comparison: Comparison, variable: Variable) -> BoolArray:
         held[: len(inside)] = ~inside if comparison.operator == "!=" else inside
         return held
     values = variable.quantities[: variable.valid]
-    numbers = [float(value) for value in comparison.values]
+    numbers = [_number(value, variable) for value in comparison.values]
     same = [np.abs(values - number) <= 4 * np.spacing(abs(number)) for number in numbers]
     equal = reduce(np.logical_or, same)
     below = values < numbers[0]
@@ -434,7 +442,7 @@ def _compared(
         inside = column.isin(wanted).astype(bool)
         return ~inside if comparison.operator == "!=" else inside
     number = pd.to_numeric(column.astype(object), errors="coerce").astype("float64")
-    bounds = [float(value) for value in comparison.values]
+    bounds = [_number(value, variable) for value in comparison.values]
     close = [pd.Series(np.isclose(number, b, rtol=4e-16, atol=0), number.index) for b in bounds]
     match comparison.operator:
         case "<":

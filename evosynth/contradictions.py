@@ -32,7 +32,7 @@ def find(
     found = list(consequences.clashes(outputs, plans, schema, faulty))
     yield from found
     faulty = faulty | {fault.path[:2] for fault in found}
-    yield from joint.clashes(plans, schema, faulty, lambda grid, cell: _where(grid, cell, schema))
+    yield from joint.clashes(plans, schema, faulty, lambda grid, cell: where(grid, cell, schema))
 
 
 def within_tables(plans: Sequence[Plan], schema: Schema) -> Iterator[Fault]:
@@ -49,9 +49,9 @@ def _sum_faults(table: CellTable, schema: Schema) -> Iterator[str]:
     empty = np.flatnonzero(table.low > table.high)
     for cell in empty[:_MOST]:
         low, high = int(table.low[cell]), int(table.high[cell])
-        where = _where(table.grid, int(cell), schema) or "the total"
+        counted = where(table.grid, int(cell), schema) or "the total"
         yield (
-            f"no count of {where} fits all that is given of it here: one figure needs {low} "
+            f"no count of {counted} fits all that is given of it here: one figure needs {low} "
             f"records at least, another {high} at most (off by {low - high})"
         )
     low, high = int(table.low.sum()), int(table.high.sum())
@@ -77,11 +77,11 @@ def between_tables(plans: Sequence[Plan], schema: Schema) -> Iterator[Fault]:
         for cell in np.flatnonzero(sound & ((low_a > high_b) | (low_b > high_a)))[:_MOST]:
             mine, other = _show(low_b[cell], high_b[cell]), _show(low_a[cell], high_a[cell])
             gap = max(low_a[cell] - high_b[cell], low_b[cell] - high_a[cell])
-            where = _where(shared, int(cell), schema) or "the total"
+            cells = where(shared, int(cell), schema) or "the total"
             place = "in its other cells" if first == second else f"in outputs[{first}]"
             yield Fault(
                 ("outputs", second),
-                f"{where} comes to {mine} records here, but to {other} {place} (off by {gap})",
+                f"{cells} comes to {mine} records here, but to {other} {place} (off by {gap})",
                 clash=True,
             )
 
@@ -92,7 +92,7 @@ def _margin(table: CellTable, shared: Grid, records: int) -> tuple[IntArray, Int
     return found
 
 
-def _where(grid: Grid, cell: int, schema: Schema) -> str:
+def where(grid: Grid, cell: int, schema: Schema) -> str:
     """Say which records a cell counts."""
     grid = plain(grid)
     parts = []

@@ -98,13 +98,15 @@ class Exact:
         cls, problem: Problem, start: str, seed: int, stop: Callable[[], bool] = lambda: False
     ) -> Self:
         """Choose how to hold candidates and prepare what they are drawn from."""
-        dense = start == "calibrated" and _overlapping(problem)
+        free = problem.schema.bonds is None
+        dense = start == "calibrated" and free and _overlapping(problem)
         few = few_types(problem) and not dense and not cls.by_record
         space: Space = Types(problem) if few else Records(problem)
         fitted = not dense or bool(problem.size or problem.shares)
         rng = np.random.default_rng((seed, _STREAM))
         source = prepare(space, start, fitted, rng, stop)
-        landing = None if dense or cls.by_record else Landing.of(source, rng, stop)
+        held = dense or cls.by_record or problem.schema.fixed is not None
+        landing = None if held else Landing.of(source, rng, stop)
         return cls(problem, space, source, dense, stop, landing)
 
     @property
@@ -132,7 +134,7 @@ class Exact:
     @property
     def steers(self) -> bool:
         """Whether values are few enough to take Newton steps in all of them."""
-        return self.space.drawn and steerable(self.problem, self.space.stepped)
+        return self.space.drawn and steerable(self.problem, self.space.steered)
 
     def toolbox(self) -> base.Toolbox:
         """Register the operators with DEAP."""
@@ -167,10 +169,10 @@ class Exact:
         landed = None if self.lands or self.stop() else self.landed(rng)
         if landed is not None:
             return landed
-        if not self.steers or self.stop():
+        if not self.steers or self.problem.schema.bonds is not None or self.stop():
             return self.draw(rng)
         payload = self.repaired(self.source.draw(rng), rng)
-        return self.candidate(steer(self.problem, self.space.stepped, payload, rng, self.stop))
+        return self.candidate(steer(self.problem, self.space.steered, payload, rng, self.stop))
 
     def landed(self, rng: np.random.Generator) -> Candidate | None:
         """Round real weights that meet the figures, if there are any and some way does."""
@@ -194,7 +196,7 @@ class Exact:
                 cell = int(rng.choice(crowded))
                 table = problem.table(cell)
                 among = np.flatnonzero(cells[:, table] == cell)
-                column = int(rng.choice(problem.grids[table].columns))
+                column = int(rng.choice(self.space.deciding(problem.grids[table].columns)))
             moves = self.space.propose(payload, _REPAIR, rng, column=column, among=among)
             made = accept_moves(
                 self.space.stock(payload).copy(),
@@ -269,7 +271,7 @@ class Exact:
             if made.sum() < _WORTHWHILE * size or (self.problem.curved and self.stop()):
                 break
         if generation and self.steers and not self.stop():
-            columns = self.space.stepped
+            columns = self.space.steered
             child.payload = newton(self.problem, columns, child.payload, rng, self.stop)
         return self.candidate(child.payload) if self.problem.curved else child
 

@@ -9,6 +9,7 @@ import numpy as np
 from evosynth.problem import Problem
 from evosynth.ranks import GroupQuantile, order_statistics
 from evosynth.schema import Codes, IntArray
+from evosynth.sources import worked_out
 
 _FARTHEST = 60
 """Levels below a quantile among which its lower record is sought."""
@@ -27,10 +28,21 @@ def cell_ends(problem: Problem, column: int) -> tuple[IntArray, IntArray]:
         for at, groups in zip(grid.columns, grid.groups, strict=True):
             if at == column:
                 new[1:] |= np.diff(groups) != 0
+            elif at in problem.schema.derived:
+                found = worked_out(problem.schema, at)
+                if found is not None and found[0] == column:
+                    new[1:] |= np.diff(groups[found[1]]) != 0
     start = np.flatnonzero(new)
     run = np.cumsum(new) - 1
     problem.ends[column] = start[run], np.append(start[1:], variable.size)[run] - 1
     return problem.ends[column]
+
+
+def keep_bonds(problem: Problem, found: Codes, before: Codes) -> None:
+    """Complete changed records, in place; those that may not be are put back."""
+    allowed = problem.schema.complete(found)
+    if allowed is not None:
+        found[~allowed] = before[~allowed]
 
 
 def keep_ranks(

@@ -39,7 +39,9 @@ def few_records(problem: Problem) -> bool:
     """Whether records are so few that no smooth path leads to the published figures."""
     ranked = any(isinstance(block, GroupQuantile) for block in problem.smooth)
     few = problem.schema.records <= (FEW_RECORDS if ranked else _VERY_FEW)
-    return few and problem.curved and any(not v.categorical for v in problem.schema.variables)
+    free = problem.schema.bonds is None
+    quantities = any(not v.categorical for v in problem.schema.variables)
+    return few and free and problem.curved and quantities
 
 
 class Few(Exact):

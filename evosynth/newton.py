@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosynth.fences import cell_ends, keep_ranks
+from evosynth.fences import cell_ends, keep_bonds, keep_ranks
 from evosynth.kernels.lattice import descend
 from evosynth.problem import Problem
 from evosynth.schema import Codes, FloatArray, IntArray
@@ -82,6 +82,7 @@ def newton(
             aim = _AIMS[failures % len(_AIMS)]
             step = _steps(slopes, len(columns), aim, factor * doubt, longest, rng)
             found = _moved(best, columns, step)
+            keep_bonds(problem, found, best)
             tried.append((away(problem.measure(found, ones)), factor * doubt, found))
         loss, used, found = min(tried, key=lambda one: one[0])
         if loss < least:
@@ -127,6 +128,7 @@ def around(problem: Problem, columns: IntArray, codes: Codes) -> Slopes:
         for end in (np.maximum(here - 1, 0), np.minimum(here + 1, valid - 1)):
             every.append(codes.copy())
             every[-1][:, column] = np.where(here < valid, end, here)
+            keep_bonds(problem, every[-1], codes)
         apart = every[-1][:, column].astype(np.int64) - every[-2][:, column]
         width.append(np.maximum(apart, 1))
         low.append(least - here)

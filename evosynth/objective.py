@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypeAlias
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
@@ -180,6 +180,9 @@ class Output(BaseModel):
         1.0, description="weight of this output's mean squared error in `strategy: classic`"
     )
 
+    unit: Literal["person", "household"] = Field(
+        "person", description="what is counted, where persons live in households"
+    )
     where: str | None = Field(
         None, description="the records that are counted, such as AGE >= 50 and SEX == 2"
     )

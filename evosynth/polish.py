@@ -87,8 +87,8 @@ def _nearer(
     space: Space, payload: Payload, rng: np.random.Generator, stop: Callable[[], bool]
 ) -> Payload:
     """Approach by Newton steps where values are few enough, and by many moves otherwise."""
-    if space.drawn and steerable(space.problem, space.stepped):
-        found = newton(space.problem, space.stepped, payload, rng, stop, most=_NEWTON)
+    if space.drawn and steerable(space.problem, space.steered):
+        found = newton(space.problem, space.steered, payload, rng, stop, most=_NEWTON)
         if found is not payload:
             return found
     return _far(space, payload, rng, stop)

@@ -30,16 +30,19 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise DataError(f"{file}: cannot be read: {reason}") from error
+    frame = plain(frame, schema)
     problems = []
     header = str(frame.columns[0]) if len(frame.columns) == 1 else ""
     if other := next((mark for mark in ";\t|" if mark in header), None):
         raise DataError(f"{file}: columns are set apart by {other!r}; save it with commas instead")
-    for variable in schema.variables:
+    for variable in schema.shown:
         if variable.name not in frame.columns:
             hint = suggest(variable.name, frame.columns)
             problems.append(f"{file}: no column {variable.name!r}{hint}")
             continue
         found = frame[variable.name]
+        if variable.identifier is not None:
+            continue
         known = found.isin(variable.values[: variable.size - variable.blank])
         strange = found[~(known | (found.isna() if variable.blank else False))].unique()
         if len(strange):
@@ -54,7 +57,21 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
         problems.append(f"{file}: there are no records")
     if problems:
         raise DataError("\n".join(problems))
-    return frame[[variable.name for variable in schema.variables]]
+    return frame[[variable.name for variable in schema.shown]]
+
+
+def plain(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """Turn dates into days since 1970, as the search counts them."""
+    dates = [v for v in schema.shown if v.date and v.name in frame.columns]
+    columns = {}
+    for variable in dates:
+        column = frame[variable.name]
+        if not pd.api.types.is_numeric_dtype(column):
+            days = pd.to_datetime(column, errors="coerce").to_numpy().astype("datetime64[D]")
+            gone = np.isnat(days)
+            whole = np.where(gone, np.datetime64(0, "D"), days).astype(np.int64)
+            columns[variable.name] = pd.arrays.IntegerArray(whole, gone)
+    return frame.assign(**columns) if columns else frame
 
 
 def _read_csv(file: Path, schema: Schema) -> pd.DataFrame:
@@ -62,8 +79,8 @@ def _read_csv(file: Path, schema: Schema) -> pd.DataFrame:
 
     Only a blank stands for a missing value, where the spec says so: NA may be a code.
     """
-    types = {v.name: _type(v) for v in schema.variables}
-    blanks = {v.name: [""] for v in schema.variables if v.blank}
+    types = {v.name: _type(v) for v in schema.shown}
+    blanks = {v.name: [""] for v in schema.shown if v.blank}
     try:
         return pd.read_csv(file, dtype=types, keep_default_na=False, na_values=blanks)
     except (ValueError, OverflowError):
@@ -72,7 +89,7 @@ def _read_csv(file: Path, schema: Schema) -> pd.DataFrame:
 
 
 def _type(variable: Variable) -> Any:
-    if variable.values.dtype == object:
+    if variable.values.dtype == object or variable.date or variable.identifier is not None:
         return str
     whole = variable.values.dtype.kind in "iu"
     return "Int64" if variable.blank and whole else variable.values.dtype
@@ -87,10 +104,15 @@ def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:
     printed), ``reproduced`` (printed to the same precision), ``exact``, ``value`` (in full), and
     ``half_units``, the distance in half-units of the last printed digit.
     """
-    frame, counts = group(data)
+    frame, counts = group(data, spec.schema)
+    dwellings = None
+    if spec.households is not None:
+        first = data[data[spec.households.person] == 1]
+        dwellings = group(first[list(spec.households.schema.index)], spec.households.schema)
     rows = []
     for position, (output, figures) in enumerate(zip(spec.outputs, spec.figures, strict=True)):
-        values = output.recompute(frame, counts, spec.schema)
+        which = dwellings if dwellings and output.unit == "household" else (frame, counts)
+        values = output.recompute(*which, spec.schema_of(output))
         for figure, value in zip(figures, values.tolist(), strict=True):
             printed = figure.printed
             rows.append(
@@ -108,8 +130,10 @@ def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def group(data: pd.DataFrame) -> tuple[pd.DataFrame, FloatArray]:
+def group(data: pd.DataFrame, schema: Schema) -> tuple[pd.DataFrame, FloatArray]:
     """Rows and how many records each stands for; large data are grouped by identical records."""
+    data = plain(data, schema)
+    data = data.drop(columns=[v.name for v in schema.shown if v.identifier is not None])
     if len(data) < _GROUPED_FROM:
         return data, np.ones(len(data))
     sizes = data.groupby(list(data.columns), observed=True, sort=False, dropna=False).size()

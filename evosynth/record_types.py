@@ -18,8 +18,17 @@ FEW_TYPES = 65_536
 
 def few_types(problem: Problem) -> bool:
     """Whether types are few, or no more than records."""
-    n_types = float(np.prod(problem.schema.sizes, dtype=np.float64))
+    if problem.schema.fixed is not None:
+        return False
+    n_types = float(np.prod(_own_sizes(problem), dtype=np.float64))
     return n_types <= FEW_TYPES or n_types <= min(MAX_TYPES, problem.schema.records)
+
+
+def _own_sizes(problem: Problem) -> IntArray:
+    """Levels of each variable; 1 for those that follow from others."""
+    sizes = problem.schema.sizes.copy()
+    sizes[list(problem.schema.derived)] = 1
+    return sizes
 
 
 class Types(Space):
@@ -28,13 +37,21 @@ class Types(Space):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         schema = problem.schema
-        self.strides = np.append(np.cumprod(schema.sizes[:0:-1])[::-1], 1)
-        position = np.arange(int(np.prod(schema.sizes)))
+        sizes = _own_sizes(problem)
+        self.strides = np.append(np.cumprod(sizes[:0:-1])[::-1], 1)
+        number = np.arange(int(np.prod(sizes)))
         levels = [
-            (position // stride % size).astype(schema.dtype)
-            for stride, size in zip(self.strides, schema.sizes, strict=True)
+            (number // stride % size).astype(schema.dtype)
+            for stride, size in zip(self.strides, sizes, strict=True)
         ]
         self.codes: Codes = np.stack(levels, axis=1)
+        allowed = schema.complete(self.codes)
+        self.number: IntArray | None = None
+        """Number of each type among all combinations, if some of these may not be."""
+        if allowed is not None and not allowed.all():
+            self.number = np.flatnonzero(allowed)
+            self.position = np.where(allowed, np.cumsum(allowed) - 1, -1)
+            self.codes = self.codes[allowed]
         self.cells = problem.cells(self.codes)
 
     @property
@@ -48,6 +65,8 @@ class Types(Space):
         """All types, by their probability."""
         weights = np.ones(len(self.codes))
         for column, share in enumerate(margins):
+            if column in self.problem.schema.derived:
+                continue
             weights *= share[self.codes[:, column]]
         return self.codes, weights
 
@@ -97,8 +116,15 @@ class Types(Space):
         )
         variable, old, new, swap, kept = self._draw(self.codes, first, second, rng, column)
         shift = (new - old) * self.strides[variable]
+        if self.number is None:
+            one, two = first + shift, second - shift
+        else:
+            one = self.position[self.number[first] + shift]
+            # Where the second type does not change, its number may leave the range.
+            two = self.position[np.where(swap, self.number[second] - shift, 0)]
+            kept &= (one >= 0) & ((two >= 0) | ~swap)
         source = np.column_stack([first, np.where(swap, second, -1)])[kept]
-        target = np.column_stack([first + shift, np.where(swap, second - shift, -1)])[kept]
+        target = np.column_stack([one, np.where(swap, two, -1)])[kept]
         return Moves(source, target, source, target, self.codes, self.cells)
 
     def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:

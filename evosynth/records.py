@@ -88,13 +88,18 @@ class Records(Space):
         put = [taken[0].copy(), taken[1].copy()]
         put[0][position, variable] = new
         put[1][np.arange(len(partner)), variable[partner]] = old[partner]
+        allowed = [self.problem.schema.complete(rows) for rows in put]
         codes = np.concatenate([*taken, *put])
         row_from = np.stack([position, np.full(n_moves, -1)], axis=1)
         row_from[partner, 1] = n_moves + np.arange(len(partner))
         row_to = np.where(row_from >= 0, row_from + n_moves + len(partner), -1)
         slot_from = np.stack([first, np.where(swap, second, -1)], axis=1)
         slot_to = np.full((n_moves, 2), -1)
-        return Moves(slot_from, slot_to, row_from, row_to, codes, self.problem.cells(codes))
+        moves = Moves(slot_from, slot_to, row_from, row_to, codes, self.problem.cells(codes))
+        if allowed[0] is None or allowed[1] is None:
+            return moves
+        allowed[0][partner] &= allowed[1]
+        return moves.subset(allowed[0])
 
     def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:
         """Overwrite the records that moved."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
+from evosynth.bonds import Bonds
 from evosynth.covariates import likely_moments
+from evosynth.errors import SizeError
 from evosynth.fences import cell_ends
 from evosynth.fitted import Model
 from evosynth.grid import Grid
@@ -13,7 +15,7 @@ from evosynth.margins import project
 from evosynth.moments import bell
 from evosynth.objective import Smooth
 from evosynth.problem import Problem
-from evosynth.schema import Codes, FloatArray, IntArray
+from evosynth.schema import Codes, FloatArray, IntArray, Schema
 
 _FILLED = 5
 """Records put into a cell that must hold some but was never drawn."""
@@ -25,6 +27,12 @@ _MANY_DENSITIES, _FEWEST_RUNS = 1_000_000, 60
 """Probabilities from which neighbouring levels are drawn together, and runs of them at least."""
 _NEAR, _MANY_LEVELS = 2, 20
 """Steps by which records like others differ from them in quantities of so many values."""
+_REDRAWN = 1000
+"""Times that records that break rules are changed."""
+_GIVEN = 300
+"""Times that a place which nobody fits is tried with another record."""
+_FORGIVEN = 0.2
+"""Share of changes that are kept although they break more rules."""
 _WIDER = 1.1
 """What spreads are multiplied by that were seen in few records."""
 _DEEPEST = 600.0
@@ -57,9 +65,12 @@ def shapeless(problem: Problem, margins: list[FloatArray]) -> list[int]:
     """Quantities of whose shape nothing is published, by column."""
     drawn, found = _models(problem), []
     for column, variable in enumerate(problem.schema.variables):
-        share = margins[column][: variable.valid]
-        if not variable.categorical and column not in drawn and variable.valid > 2:
-            found += [column] if np.ptp(share) < 1e-9 * share.sum() else []
+        known = variable.shaped or column in drawn or column in problem.schema.derived
+        if variable.categorical or known or variable.valid <= 2:
+            continue
+        share, assumed = margins[column][: variable.valid], variable.proportions[: variable.valid]
+        if np.allclose(share / share.sum(), assumed / assumed.sum(), rtol=1e-9, atol=0):
+            found.append(column)
     return found
 
 
@@ -120,6 +131,8 @@ def sample(
     uniform = _correlated(problem, size, rng) if informed else rng.random((size, len(margins)))
     models = _models(problem) if informed else {}
     for column in _order(len(margins), models):
+        if column in schema.derived:
+            continue
         if column in models:
             valid = schema.variables[column].valid
             shape = column, valid, margins[column], uniform[:, column]
@@ -134,6 +147,90 @@ def sample(
         levels = np.searchsorted(edges, uniform[:, column] * edges[-1], side="right")
         codes[:, column] = np.minimum(levels, len(edges) - 1)
     _fill_cells(problem, codes, rng)
+    if schema.bonds is not None:
+        codes = redrawn(schema, schema.bonds, margins, codes, rng)
+    return codes
+
+
+def seat(problem: Problem, codes: Codes, rng: np.random.Generator) -> Codes:
+    """Put records where every value of the fixed column is as often as it must be, in its order.
+
+    Records of values that are too frequent get others; what no longer fits these is redrawn.
+    """
+    schema = problem.schema
+    fixed, bonds = schema.fixed, schema.bonds
+    if fixed is None or bonds is None:
+        return codes
+    # Not the bounds of the table: figures that contradict it may have narrowed these.
+    wanted = np.rint(schema.variables[fixed].proportions * schema.records).astype(np.int64)
+    shuffled = codes[rng.permutation(len(codes))]
+    values = shuffled[:, fixed].astype(np.int64)
+    order = np.argsort(values, kind="stable")
+    rank = np.empty(len(values), dtype=np.int64)
+    first = np.searchsorted(values[order], values[order])
+    rank[order] = np.arange(len(values)) - first
+    surplus = np.flatnonzero(rank >= wanted[values])
+    short = np.maximum(wanted - np.bincount(values, minlength=len(wanted)), 0)
+    shuffled[surplus, fixed] = rng.permutation(np.repeat(np.arange(len(wanted)), short))
+    allowed = bonds.complete(shuffled)
+    for _ in range(_GIVEN):
+        left = np.flatnonzero(~allowed)
+        if len(left) == 0:
+            break
+        # Records that may be are likely to fit elsewhere as a whole.
+        rows = codes[rng.integers(0, len(codes), len(left))]
+        rows[:, fixed] = shuffled[left, fixed]
+        allowed[left] = bonds.complete(rows)
+        shuffled[left] = rows
+    margins = [univariate(problem, column) for column in range(len(schema.variables))]
+    seated = redrawn(schema, bonds, margins, shuffled, rng, frozenset({fixed}))
+    return np.asarray(seated[np.argsort(seated[:, fixed], kind="stable")])
+
+
+def redrawn(
+    schema: Schema,
+    bonds: Bonds,
+    margins: list[FloatArray],
+    codes: Codes,
+    rng: np.random.Generator,
+    kept: frozenset[int] = frozenset(),
+) -> Codes:
+    """Change values, but not of ``kept``, of records that break a rule until all may be.
+
+    One value of a rule that is broken is redrawn at a time, and kept if no more rules are broken.
+    """
+    parts = [np.array(sorted(columns - kept), dtype=np.int64) for columns in bonds.parts()]
+    allowed = bonds.complete(codes)
+    for turn in range(_REDRAWN):
+        left = np.flatnonzero(~allowed)
+        if len(left) == 0:
+            return codes
+        rows = codes[left]
+        broken = np.column_stack(bonds.broken(rows))
+        # One of the broken bonds, at random, and one of the values that it ties.
+        bond = np.argmax(broken * rng.random(broken.shape), axis=1)
+        changed = rows.copy()
+        for number in np.unique(bond).tolist():
+            here = np.flatnonzero(bond == number)
+            if len(parts[number]) == 0:
+                continue
+            columns = rng.choice(parts[number], len(here))
+            for column in np.unique(columns).tolist():
+                some, share = here[columns == column], margins[column]
+                even = np.where(share > 0, 1 / np.count_nonzero(share), 0.0)
+                share = even if turn % 2 else share
+                changed[some, column] = rng.choice(len(share), len(some), p=share)
+        sound = bonds.complete(changed)
+        more = np.column_stack(bonds.broken(changed)).sum(axis=1) > broken.sum(axis=1)
+        back = more & (rng.random(len(left)) > _FORGIVEN)
+        changed[back] = rows[back]
+        codes[left], allowed[left] = changed, sound & ~back
+    if kept:
+        raise SizeError("no record that keeps all rules was found for every place in a household")
+    good, left = np.flatnonzero(allowed), np.flatnonzero(~allowed)
+    if len(good) == 0:
+        raise SizeError("no record that keeps all rules was found; loosen the rules")
+    codes[left] = codes[rng.choice(good, len(left))]
     return codes
 
 
@@ -189,12 +286,22 @@ def _correlated(problem: Problem, size: int, rng: np.random.Generator) -> FloatA
         for one, two, r in block.associations:
             total[[one, two], [two, one]] += r
             times[[one, two], [two, one]] += 1
+    for one, two, r in problem.schema.associations:
+        if times[one, two] == 0:
+            total[[one, two], [two, one]] = r
+            times[[one, two], [two, one]] = 1
     matrix = np.where(times > 0, total / np.maximum(times, 1), 0.0)
     np.fill_diagonal(matrix, 1.0)
     values, vectors = np.linalg.eigh(matrix)
     root = vectors * np.sqrt(np.maximum(values, 1e-6))
     root /= np.sqrt((root**2).sum(axis=1))[:, None]
     return np.asarray(ndtr(rng.standard_normal((size, n_columns)) @ root.T))
+
+
+def _scores(share: FloatArray) -> FloatArray:
+    """Work out normal scores of levels in their order."""
+    middle = np.cumsum(share) - share / 2
+    return np.asarray(ndtri(np.clip(middle / share.sum(), 1e-6, 1 - 1e-6)))
 
 
 def _draw_given(
@@ -242,8 +349,14 @@ def _spaced(margin: FloatArray, valid: int, most: int) -> IntArray:
 
 
 def density(problem: Problem, codes: Codes, margins: list[FloatArray]) -> FloatArray:
-    """Replace the margin of each explained variable by the published model of it."""
+    """Replace the margin of each explained variable by the published model of it.
+
+    Where a correlation is assumed of two variables, tilt their margins by as much.
+    """
     log_ratio = np.zeros(len(codes))
+    for one, two, r in problem.schema.associations:
+        a, b = (_scores(margins[column])[codes[:, column]] for column in (one, two))
+        log_ratio += (2 * r * a * b - r**2 * (a**2 + b**2)) / (2 * (1 - r**2))
     for outcome, block in _models(problem).items():
         share = margins[outcome][codes[:, outcome]]
         there = share > 0

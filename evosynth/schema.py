@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,8 @@ from evosynth.errors import suggest
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evosynth.bonds import Bonds
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Codes = NDArray[np.unsignedinteger[Any]]
@@ -21,6 +25,16 @@ Codes = NDArray[np.unsignedinteger[Any]]
 
 MISSING = "missing"
 """What a spec calls the missing value that stands as a blank in a data file."""
+
+
+def day(text: object) -> int | None:
+    """Read a day as the number of days since 1970."""
+    if not isinstance(text, str) or not re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII):
+        return None
+    try:
+        return (datetime.date.fromisoformat(text) - datetime.date(1970, 1, 1)).days
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -41,6 +55,14 @@ class Variable:
     """Whether the last value is a blank in data files."""
     decimals: int = 0
     """Of the values of a quantity."""
+    shaped: bool = False
+    """Whether the spec says how it is distributed."""
+    date: bool = False
+    """Whether values are days since 1970, and dates in the data."""
+    identifier: tuple[str, int] | None = None
+    """Text before the number of a record, and digits of that, if the values tell records apart."""
+    hidden: bool = False
+    """Whether it serves the search alone and is not part of the data."""
 
     @property
     def categorical(self) -> bool:
@@ -50,6 +72,9 @@ class Variable:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The values as a spec writes them."""
+        if self.date:
+            dates = self.values[: self.valid].astype("datetime64[D]").astype(str).tolist()
+            return (*dates, MISSING) if self.blank else tuple(dates)
         texts = [
             format(value, f".{self.decimals}f") if self.decimals else str(value)
             for value in self.values.tolist()
@@ -93,6 +118,10 @@ class Variable:
         import pandas as pd
 
         column = self.values[levels]
+        if self.date:
+            days = column.astype("datetime64[D]").astype("datetime64[s]")
+            days[levels >= self.valid] = np.datetime64("NaT")
+            return days
         if not self.blank or column.dtype.kind not in "iu":
             return column
         return pd.arrays.IntegerArray(column, levels == self.size - 1)
@@ -104,6 +133,26 @@ class Schema:
 
     records: int
     variables: tuple[Variable, ...]
+    associations: tuple[tuple[int, int, float], ...] = ()
+    """Pairs of columns with a correlation that is assumed where no figure tells."""
+    fixed: int | None = None
+    """Column whose values every candidate has in the same order."""
+    bonds: Bonds | None = None
+    """What ties values of a record to each other, if anything does."""
+
+    @cached_property
+    def derived(self) -> frozenset[int]:
+        """Columns that are worked out from others."""
+        return frozenset() if self.bonds is None else self.bonds.columns
+
+    @cached_property
+    def shown(self) -> tuple[Variable, ...]:
+        """The variables that are part of the data."""
+        return tuple(variable for variable in self.variables if not variable.hidden)
+
+    def complete(self, codes: Codes) -> NDArray[np.bool_] | None:
+        """Fill in derived variables, in place; tell which records may be, ``None`` if all."""
+        return None if self.bonds is None else self.bonds.complete(codes)
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -130,6 +179,21 @@ class Schema:
 
         columns = {}
         for column, variable in enumerate(self.variables):
+            if variable.hidden:
+                continue
+            if variable.identifier is not None:
+                columns[variable.name] = _numbered(variable.identifier, order, len(codes))
+                continue
             levels = codes[:, column] if order is None else codes[:, column][order]
             columns[variable.name] = variable.decode(levels)
         return pd.DataFrame(columns, copy=False)
+
+
+def _numbered(how: tuple[str, int], order: NDArray[np.int32] | None, size: int) -> Any:
+    """Give records numbers from 1, in the order in which they stand."""
+    n_records = size if order is None else len(order)
+    numbers = np.arange(1, n_records + 1)
+    prefix, digits = how
+    if not prefix and digits <= len(str(n_records)):
+        return numbers
+    return np.char.add(prefix, np.char.zfill(numbers.astype(str), digits)).astype(object)

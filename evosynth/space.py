@@ -106,6 +106,17 @@ def _spread(influence: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(sum_products(influence - mean, weights))
 
 
+def _jointly_derived(problem: Problem) -> set[int]:
+    """Columns that together with others decide a cell of some table."""
+    bonds = problem.schema.bonds
+    found: set[int] = set()
+    for column in {c for grid in problem.grids for c in grid.columns} if bonds else ():
+        assert bonds is not None
+        sources = bonds.sources(column)
+        found |= sources if len(sources) > 1 else set()
+    return found
+
+
 @dataclass(frozen=True)
 class Moves:
     """Proposed micro-mutations; see `evosynth.kernels.moves` for the meaning of the arrays."""
@@ -150,10 +161,24 @@ class Space(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         sizes = problem.schema.sizes
-        self.free = np.flatnonzero(sizes > 1) if (sizes > 1).any() else np.arange(1)
-        quantities = [i for i, v in enumerate(problem.schema.variables) if not v.categorical]
+        derived = problem.schema.derived
+        held = derived | {problem.schema.fixed}
+        own = np.array([i for i in range(len(sizes)) if i not in held], dtype=np.int64)
+        self.free = own[sizes[own] > 1] if (sizes[own] > 1).any() else own[:1]
+        quantities = [i for i in own if not problem.schema.variables[i].categorical]
         self.stepped = np.array([i for i in quantities if sizes[i] > 2], dtype=np.int64)
+        joint = _jointly_derived(problem)
+        self.steered = np.array([i for i in self.stepped if i not in joint], dtype=np.int64)
+        """Quantities whose steps leave a record in its cells of tables as long as `fences` say."""
         self.valid = np.array([v.valid for v in problem.schema.variables], dtype=np.int64)
+
+    def deciding(self, columns: tuple[int, ...]) -> list[int]:
+        """Return the columns that may be changed to change some columns; any if there are none."""
+        bonds = self.problem.schema.bonds
+        found = set(columns)
+        if bonds is not None:
+            found = set().union(*(bonds.sources(column) for column in columns))
+        return sorted(found & set(self.free.tolist())) or self.free.tolist()
 
     @property
     @abstractmethod

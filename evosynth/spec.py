@@ -19,13 +19,24 @@ from pydantic import (
     ValidationError,
 )
 
-from evosynth import condition, contradictions, kinds
+from evosynth import condition, contradictions, kinds, rule_clashes
 from evosynth.classes import separate
 from evosynth.condition import Condition
 from evosynth.document import Document, read
 from evosynth.errors import Fault, Path, shown, suggest
+from evosynth.households import (
+    Households,
+    HouseholdsSpec,
+    first_uncounted,
+    implied_rules,
+    persons,
+)
+from evosynth.households import clashes as household_clashes
+from evosynth.households import faults as household_faults
 from evosynth.objective import Figure, Mention, Output, Plan, Text
+from evosynth.rules import MAX_RULES, Bound, RuleItem, bind, names_of
 from evosynth.schema import Schema
+from evosynth.sources import on_sources
 from evosynth.variables import VariableSpec, build
 
 MAX_RECORDS = 100_000_000
@@ -56,6 +67,10 @@ class SpecFile(BaseModel):
     )
     variables: dict[str, VariableSpec] = Field(min_length=1, max_length=MAX_VARIABLES)
     outputs: list[dict[str, Any]] = Field(min_length=1)
+    rules: list[RuleItem] = Field(
+        [], max_length=MAX_RULES, description="conditions that every record keeps"
+    )
+    households: HouseholdsSpec | None = Field(None, description="what persons live in")
     start: Start = Field("calibrated", description="how the first candidates are drawn")
     strategy: Strategy = Field("exact", description="exact, or the founding paper's algorithm")
 
@@ -73,13 +88,23 @@ class Spec:
     outputs: tuple[Output, ...]
     plans: tuple[Plan, ...]
     """Each output in the terms of the search."""
+    bound: Bound
+    """Rules and derived variables."""
+    households: Households | None
+    """What the persons that the records are live in, if anything."""
     clashes: tuple[str, ...] = ()
     """Contradictions between figures that were borne."""
 
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
         """The published numbers of each output."""
-        return tuple(output.figures(self.schema) for output in self.outputs)
+        return tuple(output.figures(self.schema_of(output)) for output in self.outputs)
+
+    def schema_of(self, output: Output) -> Schema:
+        """Return the variables of what an output counts."""
+        if output.unit == "household" and self.households is not None:
+            return self.households.schema
+        return self.schema
 
 
 def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
@@ -97,23 +122,43 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
     variables = [build(name, v, faults) for name, v in file.variables.items()]
     schema = Schema(file.records, tuple(v for v in variables if v is not None))
     broken = set(file.variables) - set(schema.index)
+    bound, households = Bound(schema), None
+    if not broken:
+        bound, households = _bound(file, schema, faults)
+        schema = bound.schema
     outputs: list[Output | None] = []
     plans: list[Plan] = []
     cells = 0
     for position, raw in enumerate(file.outputs):
         where: Path = ("outputs", position)
         output = _output(raw, where, faults, FilePath(document.file).parent)
-        found = [] if output is None else list(_output_faults(output, where, schema, broken))
+        own = schema
+        if output is not None and output.unit == "household":
+            if households is None:
+                message = "there are no households; add `households: {count: …, size: …}`"
+                faults.append(Fault((*where, "unit"), message))
+                output = None
+            else:
+                own = households.schema
+        found = [] if output is None else list(_output_faults(output, where, own, broken))
         faults += found
         outputs.append(output)
         plans.append(Plan())
-        if output is not None and _known(output, schema) and all(fault.clash for fault in found):
-            plans[-1] = output.lower(schema)
+        if output is not None and _known(output, own) and all(fault.clash for fault in found):
+            plans[-1] = on_sources(output.lower(own), own)
             cells += sum(table.grid.size for table in plans[-1].tables)
         if cells > MAX_CELLS:
             message = f"the tables have more than {MAX_CELLS:,} cells in all"
             raise document.error([*faults, Fault(where, message)])
-    faults += contradictions.find(outputs, plans, schema, {fault.path[:2] for fault in faults})
+    known = {fault.path[:2] for fault in faults}
+    for unit, own in _units(schema, households):
+        mine = [o if o is not None and o.unit == unit else None for o in outputs]
+        theirs = [p if o is not None else Plan() for o, p in zip(mine, plans, strict=True)]
+        faults += contradictions.find(mine, theirs, own, known)
+        faults += rule_clashes.find(replace(bound, schema=own), theirs)
+    if households is not None and not known:
+        about = [p for o, p in zip(outputs, plans, strict=True) if o and o.unit == "household"]
+        faults += household_clashes(households, about, schema.records)
     if document.faults or any(not (anyway and fault.clash) for fault in faults):
         raise document.error(faults)
     return Spec(
@@ -125,8 +170,60 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         schema,
         tuple(output for output in outputs if output is not None),
         tuple(plans),
+        bound,
+        households,
         tuple(document.error(faults).lines()) if faults else (),
     )
+
+
+def _units(schema: Schema, households: Households | None) -> list[tuple[str, Schema]]:
+    """List what records may be counted as, each with its variables."""
+    if households is None:
+        return [("person", schema)]
+    return [("person", schema), ("household", households.schema)]
+
+
+def _bound(file: SpecFile, schema: Schema, faults: list[Fault]) -> tuple[Bound, Households | None]:
+    """Read what ties values to each other, within a record and within a household."""
+    given = file.households
+    own = frozenset(name for name, v in file.variables.items() if v.unit == "household")
+    before = len(faults)
+    if given is None:
+        for name in own:
+            message = "there are no households; add `households: {count: …, size: …}`"
+            faults.append(Fault(("variables", name, "unit"), message))
+    else:
+        faults += household_faults(given, file.variables)
+    schema = replace(schema, associations=tuple(_assumed(file.variables, schema, faults)))
+    if given is None or len(faults) > before:
+        return bind(schema, file.variables, file.rules, faults), None
+    theirs = implied_rules(given, file.variables)[1]
+    everyone = persons(given, schema)
+    fixed = own | {given.person}
+    bound = bind(everyone, file.variables, [*file.rules, *theirs], faults, fixed)
+    ours = implied_rules(given, file.variables, first_uncounted(given, bound, file.variables))[0]
+    small = Schema(given.count, tuple(v for v in schema.variables if v.name in own))
+    mine = {name: v for name, v in file.variables.items() if name in own}
+    alike = [rule for rule in file.rules if set(names_of(rule)) <= own]
+    households = bind(small, mine, [*alike, *ours], [])
+    found = Households(households.schema, given.size, given.identifier, given.person)
+    return bound, found
+
+
+def _assumed(
+    variables: dict[str, VariableSpec], schema: Schema, faults: list[Fault]
+) -> Iterator[tuple[int, int, float]]:
+    """Correlations that a spec assumes of its variables."""
+    for name, variable in variables.items():
+        for other, printed in (variable.rises_with or {}).items():
+            path: Path = ("variables", name, "rises_with", other)
+            if other not in schema.index or other == name:
+                hint = suggest(other, schema.index)
+                faults.append(Fault(path, f"unknown variable {other!r}{hint}"))
+            elif not -1 < printed.value < 1:
+                faults.append(Fault(path, f"{printed} is no correlation between -1 and 1"))
+            else:
+                yield schema.index[name], schema.index[other], printed.value
 
 
 def _known(output: Output, schema: Schema) -> bool:
@@ -146,6 +243,9 @@ def _output_faults(output: Output, path: Path, schema: Schema, broken: set[str])
             known = False
             if name not in broken and value is None:
                 yield Fault(place, f"unknown variable {name!r}{suggest(name, schema.index)}")
+        elif schema[name].identifier is not None:
+            known = False
+            yield Fault(place, f"{name!r} tells records apart; no figure can be of it")
         elif value is not None and value not in schema[name].levels:
             known = False
             hint = schema[name].hint(value)

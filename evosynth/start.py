@@ -22,7 +22,7 @@ from evosynth.calibration import (
 from evosynth.kernels.cells import count_weights, rake, sum_rows
 from evosynth.leeway import Leeway
 from evosynth.problem import CellArray, Problem
-from evosynth.sampling import density, inform, refine, sample, shapeless, univariate
+from evosynth.sampling import density, inform, refine, sample, seat, shapeless, univariate
 from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.settle import narrow, settle
 from evosynth.space import Compass, Payload, Space
@@ -78,7 +78,8 @@ class Source:
         shuffled = rng.permutation(len(weights))
         order = shuffled[np.argsort(self.groups[shuffled], kind="stable")]
         records = self.space.problem.schema.records
-        return self.space.from_pool(self.codes, _round(weights, order, records, rng))
+        drawn = self.space.from_pool(self.codes, _round(weights, order, records, rng))
+        return seat(self.space.problem, drawn, rng)
 
 
 def prepare(

@@ -15,15 +15,19 @@ from threadpoolctl import threadpool_limits
 
 from evosynth import checkpoint, classic, exact, few
 from evosynth.evolve import EVERY_FIGURE, Evolution, Limits, evolve
+from evosynth.households import Slots, fitted, linked
 from evosynth.interrupt import Interrupt, interruptible
-from evosynth.objective import Figure
+from evosynth.objective import Figure, Plan
 from evosynth.problem import Problem
 from evosynth.schema import Codes, IntArray
+from evosynth.sources import on_sources
 from evosynth.spec import Spec, Strategy
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_DWELLINGS = 0.3
+"""Share of the time that the search for households may take."""
 _STREAM = 3
 """Marks the random numbers of the order of records."""
 
@@ -57,11 +61,18 @@ class Result:
     seconds: dict[str, float]
     log: list[dict[str, Any]] = field(repr=False)
     state: Evolution = field(repr=False)
+    slots: Slots | None = field(default=None, repr=False)
+    """Where persons live, if they live in households."""
 
     @cached_property
     def data(self) -> pd.DataFrame:
-        """The records, in an order that says nothing."""
+        """The records, in an order that says nothing, or household by household."""
         rows = np.repeat(np.arange(len(self.codes), dtype=np.int32), self.counts)
+        if self.slots is not None and self.spec.households is not None:
+            order, household = self.slots.settle(self.codes[rows], self.seed)
+            found = self.slots.schema.frame(self.codes, rows[order])
+            found[self.spec.households.identifier] = household + 1
+            return found
         np.random.default_rng((self.seed, _STREAM)).shuffle(rows)
         return self.spec.schema.frame(self.codes, rows)
 
@@ -75,10 +86,20 @@ class Result:
 
         return verify(self.spec, self.data)
 
+    @cached_property
+    def rules(self) -> pd.DataFrame:
+        """How many records break each rule or derived variable, beside what chance would."""
+        from evosynth.proof import group
+        from evosynth.rules import compliance
+
+        return compliance(self.spec.bound, *group(self.data, self.spec.schema))
+
     @property
     def exact(self) -> bool:
-        """Whether every figure prints as published."""
-        return bool(self.verification["exact"].all())
+        """Whether every figure prints as published, and every rule is kept."""
+        return bool(
+            self.verification["exact"].all() and (not self.spec.bound or self.rules["kept"].all())
+        )
 
     @property
     def stopped(self) -> str:
@@ -137,11 +158,28 @@ def synthesize(
     """
     begun = clock.perf_counter()
     strategy = strategy or spec.strategy
-    problem = Problem.of(spec.plans, spec.schema)
-    labels = _labels(spec)
     state = checkpoint.load(Path(resume), spec, seed, strategy) if resume is not None else None
     # Workers are threads already, and a sum must not depend on how many cores there are.
     with threadpool_limits(1, "blas"), interruptible(Interrupt()) as interrupt:
+
+        def stop(share: float = 1.0) -> bool:
+            late = time is not None and clock.perf_counter() - begun > share * time
+            return late or interrupt.pressed
+
+        plans, slots = spec.plans, None
+        asked: tuple[Plan, ...] = spec.bound.plans
+        schema = spec.schema
+        if spec.households is not None:
+            dwellings = _dwellings(spec, seed, workers, lambda: stop(_DWELLINGS))
+            slots = Slots.of(spec.households, dwellings, spec.schema)
+            schema = slots.schema
+            plans = tuple(
+                on_sources(output.lower(schema), schema) if output.unit == "person" else Plan()
+                for output in spec.outputs
+            )
+            asked = (*asked, slots.plan)
+        problem = Problem.of((*plans, *asked), schema)
+        labels = _labels(spec, plans, sum(len(plan.counted) for plan in asked))
 
         def watch(now: Evolution) -> bool:
             interrupt.found = True
@@ -149,14 +187,10 @@ def synthesize(
                 progress(_progress(now, labels, clock.perf_counter() - begun))
             return interrupt.pressed
 
-        def stop() -> bool:
-            late = time is not None and clock.perf_counter() - begun > time
-            return late or interrupt.pressed
-
         chosen: classic.Classic | exact.Exact
         if strategy == "classic":
             weights = tuple(output.weight for output in spec.outputs)
-            chosen = classic.Classic.of(problem, spec.plans, weights, stop)
+            chosen = classic.Classic.of(problem, plans, weights, stop)
             size, most = classic.POPULATION, classic.GENERATIONS
         else:
             kind = few.Few if few.few_records(problem) else exact.Exact
@@ -169,29 +203,49 @@ def synthesize(
     seconds = {"search": clock.perf_counter() - begun}
     log = [dict(row) for row in state.log]
     return Result(
-        spec, seed, strategy, codes, counts, state.generation, reason, seconds, log, state
+        spec, seed, strategy, codes, counts, state.generation, reason, seconds, log, state, slots
     )
 
 
-def _labels(spec: Spec) -> list[str]:
-    """Names of all figures in the order of the problem: counts first, then the rest."""
-    counts: list[str] = []
-    rest: list[str] = []
+def _dwellings(spec: Spec, seed: int, workers: int, stop: Callable[[], bool]) -> Codes:
+    """Search for the households that persons live in."""
+    assert spec.households is not None
+    of_person = [o.unit == "person" for o in spec.outputs]
+    about = [plan for plan, person in zip(spec.plans, of_person, strict=True) if person]
+    plans = [plan for plan, person in zip(spec.plans, of_person, strict=True) if not person]
+    plans.append(linked(spec.households, about, spec.schema))
+    problem = Problem.of(tuple(plans), spec.households.schema)
+    chosen = exact.Exact.of(problem, "calibrated", seed, stop)
+    limits = Limits(exact.GENERATIONS, None, workers)
+    state, _ = evolve(chosen.toolbox(), seed, chosen.population, limits, lambda _: stop())
+    codes, counts = chosen.space.rows(state.best.payload)
+    found = np.repeat(codes, counts, axis=0)
+    return fitted(spec.households, found, spec.schema.records, seed)
+
+
+def _labels(spec: Spec, plans: tuple[Plan, ...], hidden: int) -> list[str | None]:
+    """Names of all figures in the order of the problem: counts first, then the rest.
+
+    ``hidden``: what besides figures must be met, counted after the others; it has no name.
+    """
+    counts: list[str | None] = []
+    rest: list[str | None] = []
     figures: tuple[Figure, ...]
-    for position, (plan, figures) in enumerate(zip(spec.plans, spec.figures, strict=True)):
+    for position, (plan, figures) in enumerate(zip(plans, spec.figures, strict=True)):
         names = [f"outputs[{position}] {figure.label}" for figure in figures]
         split = len(plan.counted)
         counts += names[:split]
         size = sum(block.size for block in plan.smooth)
         # A block may watch more than what is published.
         rest += (names[split:] + [f"outputs[{position}]"] * size)[:size]
-    return counts + rest
+    return counts + [None] * hidden + rest
 
 
-def _progress(state: Evolution, labels: list[str], seconds: float) -> Progress:
+def _progress(state: Evolution, labels: list[str | None], seconds: float) -> Progress:
     size = np.abs(state.distance)
-    done = int(state.exact.sum())
-    worst = "" if done == len(size) else labels[int(size.argmax())]
+    named = np.array([label is not None for label in labels], dtype=np.bool_)
+    done = int(state.exact[named].sum())
+    worst = "" if state.exact.all() else labels[int(size.argmax())] or "the rules"
     farthest = float(size.max(initial=0.0))
     distance = farthest if np.isfinite(farthest) else None
-    return Progress(state.generation, done, len(size), worst, distance, seconds)
+    return Progress(state.generation, done, int(named.sum()), worst, distance, seconds)

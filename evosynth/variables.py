@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from evosynth.errors import Fault, Path, suggest
+from evosynth.errors import Fault, Path, shown, suggest
 from evosynth.objective import Text
 from evosynth.printed import Printed
-from evosynth.schema import MISSING, FloatArray, Variable
+from evosynth.schema import MISSING, FloatArray, Variable, day
+from evosynth.shapes import Shape, ShapeSpec, fault, shares
 
 MAX_LEVELS = 1_000_000
 MAX_VALUE = 10**15 - 1
+_TYPES = ("categories", "integer", "number", "date", "identifier")
 _MISSING_SHARE = 0.05
 """Assumed ratio of missing to valid values where none is given."""
 
@@ -24,6 +27,24 @@ def _pair(value: Any) -> Any:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError("expected two whole numbers, [smallest, largest]")
     return value
+
+
+def _two_dates(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError("expected two days, [2019-01-01, 2020-12-31]")
+    for text in value:
+        if day(text) is None:
+            raise ValueError(f"{shown(str(text))!r} is no day such as 2019-01-31")
+    return value
+
+
+class IdentifierSpec(BaseModel):
+    """Numbers that tell records apart."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prefix: Text = Field("", max_length=20, description="what stands before the number")
+    digits: Annotated[int, Field(ge=1, le=18)] = Field(1, description="digits, with zeros in front")
 
 
 def _labelled(value: Any) -> Any:
@@ -42,11 +63,32 @@ class NumberSpec(BaseModel):
     decimals: Annotated[int, Field(ge=0, le=9)]
 
 
+class MissingSpec(BaseModel):
+    """One code of missing values."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    label: Text = ""
+    share: Printed | None = Field(None, description="share of the records, to start from")
+
+
 def _mapping_or_true(value: Any) -> Any:
     if isinstance(value, str) and value.casefold() in {"true", "yes"}:
-        return {MISSING: None}
+        return {MISSING: {}}
+    if isinstance(value, dict) and set(value) == {"share"}:
+        return {MISSING: value}
     if not isinstance(value, dict) or not value:
         raise ValueError("write true (missing values are blanks), or the codes: {-9: Refused}")
+    return {
+        code: about if isinstance(about, dict) else {"label": about or ""}
+        for code, about in value.items()
+    }
+
+
+def _formula_or_conditions(value: Any) -> Any:
+    texts = value.values() if isinstance(value, dict) else [value]
+    if not all(isinstance(text, str) for text in texts) or not texts:
+        raise ValueError("write a formula, A + B, or a condition for each code, {1: AGE < 16}")
     return value
 
 
@@ -63,9 +105,20 @@ class VariableSpec(BaseModel):
         None, description="smallest and largest value"
     )
     number: NumberSpec | None = Field(None, description="smallest and largest value, decimals")
+    date: Annotated[tuple[str, str], BeforeValidator(_two_dates)] | None = Field(
+        None, description="first and last day, such as 2019-01-01"
+    )
+    identifier: (
+        Annotated[
+            IdentifierSpec,
+            BeforeValidator(lambda v: {} if v in ("true", "yes") else v),
+            WithJsonSchema({"type": ["object", "boolean"]}),
+        ]
+        | None
+    ) = Field(None, description="a number of its own for each record")
     missing: (
         Annotated[
-            dict[str, Text | None],
+            dict[str, MissingSpec],
             BeforeValidator(_mapping_or_true),
             WithJsonSchema({"type": ["object", "boolean"]}),
         ]
@@ -73,6 +126,30 @@ class VariableSpec(BaseModel):
     ) = Field(
         None,
         description="true: values may be missing, as blanks; or code: label of missing values",
+    )
+    unit: Literal["person", "household"] = Field(
+        "person", description="household: the same for all members of a household"
+    )
+    counts: str | None = Field(
+        None, description="condition; the variable counts the members of the household that keep it"
+    )
+    derived: (
+        Annotated[
+            str | dict[str, str],
+            BeforeValidator(_formula_or_conditions),
+            WithJsonSchema({"type": ["string", "number", "object"]}),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="formula that gives the value, A + B; or code: condition, the last else",
+    )
+    shape: Shape | None = Field(
+        None, description="how a quantity is distributed where nothing is published of it"
+    )
+    zeros: Printed | None = Field(None, description="share of exact zeros of a quantity")
+    rises_with: dict[str, Printed] | None = Field(
+        None, description="correlation with other variables, roughly, where no figure tells"
     )
     proportions: dict[str, Printed] | None = Field(
         None,
@@ -83,21 +160,28 @@ class VariableSpec(BaseModel):
 def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None:
     """Build a variable, or say what is wrong with it."""
     path: Path = ("variables", name)
-    given = [key for key in ("categories", "integer", "number") if getattr(spec, key) is not None]
+    given = [key for key in _TYPES if getattr(spec, key) is not None]
     if len(given) != 1:
         message = (
-            "give one of categories, integer: [smallest, largest] and number: {min, max, decimals}"
+            "give one of categories, integer: [smallest, largest], number: {min, max, decimals}, "
+            "date: [first, last] and identifier: true"
         )
         faults.append(Fault(path, message))
         return None
     if not name.isidentifier():
         faults.append(Fault(path, "a name starts with a letter and holds letters, digits and _"))
         return None
+    if spec.identifier is not None:
+        one = np.zeros(1, dtype=np.uint8)
+        how = (spec.identifier.prefix, spec.identifier.digits)
+        return Variable(name, spec.label or name, one, ("",), np.ones(1), identifier=how)
     labels = None
     decimals = spec.number.decimals if spec.number else 0
     if spec.categories is None:
-        low, high = spec.integer or _grid(spec.number)
+        low, high = spec.integer or _days(spec.date) or _grid(spec.number)
         message = _finer_fault(spec.number) or _range_fault(low, high, decimals)
+        if spec.date is not None and low > high:
+            message = f"the first day, {spec.date[0]}, is after the last, {spec.date[1]}"
         if message:
             faults.append(Fault((*path, given[0]), message))
             return None
@@ -112,6 +196,9 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
         values = _codes(codes)
         labels = tuple(label or code for code, label in spec.categories.items())
     missing = spec.missing or {}
+    if spec.date is not None and missing and list(missing) != [MISSING]:
+        faults.append(Fault((*path, "missing"), "a missing date is a blank: write missing: true"))
+        return None
     blank = list(missing) == [MISSING]
     values, wrong = _with_missing(values, list(missing), blank)
     for code, message in wrong:
@@ -119,7 +206,7 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
     if wrong:
         return None
     if labels is not None:
-        labels += tuple(label or code for code, label in missing.items())
+        labels += tuple(about.label or code for code, about in missing.items())
     found = Variable(
         name,
         spec.label or name,
@@ -129,6 +216,7 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
         len(missing),
         blank,
         decimals,
+        date=spec.date is not None,
     )
     reserved = {MISSING, "total", "valid"} & set(found.texts[: found.valid])
     for word in sorted(reserved):
@@ -138,8 +226,68 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
         faults.append(Fault((*path, "categories", word), message))
     if reserved:
         return None
+    before = len(faults)
+    faults += _hint_faults(spec, found, path)
     share = _proportions(spec.proportions, found, (*path, "proportions"), faults)
-    return replace(found, proportions=share)
+    if len(faults) > before:
+        return None
+    if spec.proportions is None:
+        share = _shaped(spec, found)
+    told = bool(spec.shape or spec.proportions or spec.zeros)
+    return replace(found, proportions=share, shaped=told)
+
+
+def _hint_faults(spec: VariableSpec, variable: Variable, path: Path) -> Iterator[Fault]:
+    """Hints that do not fit the variable."""
+    for key in ("shape", "zeros"):
+        if getattr(spec, key) is not None and variable.categorical:
+            remedy = "give proportions: {code: share} instead"
+            yield Fault((*path, key), f"categories have no {key}; {remedy}")
+            return
+    values = np.empty(0) if variable.categorical else variable.quantities[: variable.valid]
+    if spec.proportions is not None and spec.shape is not None:
+        yield Fault((*path, "shape"), "give proportions or a shape, not both")
+    if spec.shape is not None:
+        message = fault(spec.shape, values)
+        if message:
+            yield Fault((*path, "shape"), message)
+    if spec.zeros is not None:
+        if not 0 <= spec.zeros.value <= 1:
+            yield Fault((*path, "zeros"), f"{spec.zeros} is no share from 0 to 1")
+        elif not (values == 0).any():
+            yield Fault((*path, "zeros"), "0 is not among the values; widen its range")
+    total = sum(m.share.value for m in (spec.missing or {}).values() if m.share is not None)
+    if not 0 <= total <= 1:
+        yield Fault((*path, "missing"), f"shares of missing values sum to {total:g}")
+
+
+def _shaped(spec: VariableSpec, variable: Variable) -> FloatArray:
+    """Shares of every level by the hints of a spec."""
+    valid = variable.valid
+    if variable.categorical:
+        own = np.full(valid, 1 / valid)
+    else:
+        values = variable.quantities[:valid]
+        shape = spec.shape or (ShapeSpec(base="uniform") if variable.date else None)
+        own = shares(shape, values, variable.decimals)
+        if spec.zeros is not None:
+            own = own * (values != 0)
+            own *= (1 - spec.zeros.value) / max(own.sum(), 1e-300)
+            own[values == 0] = spec.zeros.value
+    usual = _MISSING_SHARE / (1 + _MISSING_SHARE) / max(variable.missing, 1)
+    gone = [
+        usual if about.share is None else about.share.value
+        for about in (spec.missing or {}).values()
+    ]
+    return np.append(own / own.sum() * (1 - sum(gone)), gone)
+
+
+def _days(ends: tuple[str, str] | None) -> tuple[int, int] | None:
+    if ends is None:
+        return None
+    first, last = day(ends[0]), day(ends[1])
+    assert first is not None and last is not None
+    return first, last
 
 
 def _grid(number: NumberSpec | None) -> tuple[int, int]:
@@ -229,10 +377,7 @@ def _proportions(
     """Shares of every level: those given, and the rest spread evenly over the others."""
     levels = variable.texts
     if given is None:
-        share = np.full(len(levels), 1.0)
-        if variable.missing:
-            share[variable.valid :] = _MISSING_SHARE * variable.valid / variable.missing
-        return np.asarray(share / share.sum())
+        return np.empty(0)
     known = set(levels)
     for value, printed in given.items():
         if value not in known:

@@ -20,7 +20,8 @@ import pyarrow.parquet
 from evosynth import __version__, checkpoint
 from evosynth.codebook import NOTICE, codebook, contradictions
 from evosynth.errors import FolderError
-from evosynth.proof import read_data, verify
+from evosynth.proof import group, read_data, verify
+from evosynth.rules import compliance
 from evosynth.schema import Schema
 
 if TYPE_CHECKING:
@@ -78,7 +79,11 @@ def _fill(staging: Path, result: Result) -> None:
         pyarrow.parquet.write_table(table, file)
     result.seconds["write"] = time.perf_counter() - begun
     begun = time.perf_counter()
-    result.verification = verify(spec, read_data(staging / "data.csv", spec.schema))
+    read = read_data(staging / "data.csv", spec.schema)
+    result.verification = verify(spec, read)
+    if spec.bound:
+        result.rules = compliance(spec.bound, *group(read, spec.schema))
+        result.rules.to_csv(staging / "rules.csv", index=False)
     result.seconds["verify"] = time.perf_counter() - begun
     result.verification.to_csv(staging / "verification.csv", index=False)
     _text(staging / "codebook.md", codebook(result))
@@ -113,15 +118,17 @@ def labelled(data: pd.DataFrame, schema: Schema, title: str, source: str) -> pa.
     """Return an Arrow table whose metadata hold the labels and the notice."""
     table = pa.Table.from_pandas(data, preserve_index=False)
     fields = []
-    for field, variable in zip(table.schema, schema.variables, strict=True):
+    for field, variable in zip(table.schema, schema.shown, strict=True):
         about = {"label": variable.label}
-        if variable.labels is not None:
+        if variable.labels is not None and variable.identifier is None:
             kept = variable.size - variable.blank
             labels = dict(zip(variable.texts[:kept], variable.labels[:kept], strict=True))
             about["value_labels"] = json.dumps(labels, ensure_ascii=False)
         if variable.missing > variable.blank:
             codes = list(variable.texts[variable.valid :])
             about["missing_values"] = json.dumps(codes, ensure_ascii=False)
+        if variable.date:
+            field = field.with_type(pa.date32())
         fields.append(field.with_metadata(about))
     about = {"title": title, "source": source, "notice": NOTICE}
     return table.cast(pa.schema(fields, metadata={**(table.schema.metadata or {}), **about}))

@@ -74,13 +74,15 @@ def drawn(problem):
     return strategy.repaired(strategy.source.draw(rng), rng)
 
 
-def test_slopes_are_what_one_step_of_a_value_does(problem, drawn):
-    drawn = newton(problem, COLUMNS, drawn, np.random.default_rng(1))
+def test_slopes_are_what_one_step_of_a_value_does(problem):
+    start, rng = Exact.of(problem, "calibrated", 1), np.random.default_rng(5)
+    drawn = newton(problem, COLUMNS, start.repaired(start.source.draw(rng), rng), rng)
     slopes = around(problem, COLUMNS, drawn)
     ones = np.ones(N, dtype=np.int64)
     smooth = np.arange(problem.size) < 7  # medians turn from one record to another
     for column in COLUMNS:
-        record = int(np.flatnonzero(slopes.high[column * N : (column + 1) * N] > 2)[0])
+        here = slice(column * N, (column + 1) * N)
+        record = int(np.flatnonzero((slopes.high[here] > 2) & (slopes.low[here] < 0))[0])
         ends = []
         for shift in (-1, 1):
             moved = drawn.copy()

@@ -1,0 +1,131 @@
+"""Persons in households: sizes, what members share, rules across members, both levels exact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evosynth
+from evosynth.proof import read_data
+
+SPEC = """records: 1000
+households: {count: 420, size: HSIZE}
+variables:
+  HSIZE: {label: Household size, integer: [1, 7], unit: household}
+  TENURE: {label: Tenure, categories: {1: Own, 2: Rent}, unit: household}
+  KIDS: {label: Children, integer: [0, 5], unit: household, counts: AGE < 16}
+  AGE: {label: Age, integer: [0, 95]}
+  SEX: {label: Sex, categories: {1: Male, 2: Female}}
+  PAY: {label: Weekly pay, integer: [0, 3000], zeros: 0.4}
+outputs:
+  - kind: frequencies
+    unit: household
+    of: HSIZE
+    counts: {1: 119, 2: 149, 3: 65, 4: 58, 5: 20, 6: 7, 7: 2}
+  - kind: crosstab
+    unit: household
+    rows: TENURE
+    columns: KIDS
+    counts: {1: [190, 40, 25, 5, 0, 0], 2: [120, 18, 15, 5, 2, 0]}
+  - {kind: frequencies, of: TENURE, counts: {1: 610, 2: 390}}
+  - {kind: crosstab, rows: TENURE, columns: SEX, counts: {1: [300, 310], 2: [185, 205]}}
+  - {kind: summary, of: AGE, by: SEX, mean: {1: 38.2, 2: 40.1}}
+  - {kind: summary, of: PAY, where: AGE >= 16, by: TENURE, mean: {1: 810.5, 2: 640.2}}
+rules:
+  - if PNO == 1 then AGE >= 18
+  - if AGE < 16 then PAY == 0
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    def read(text: str, anyway: bool = False) -> evosynth.Spec:
+        file = tmp_path / "spec.yaml"
+        file.write_text(text, encoding="utf-8")
+        return evosynth.load(file, anyway=anyway)
+
+    return read
+
+
+def sound(data: pd.DataFrame) -> None:
+    by = data.groupby("HID")
+    assert (by["HSIZE"].nunique() == 1).all()
+    assert (by["TENURE"].nunique() == 1).all()
+    assert (by.size() == by["HSIZE"].first()).all()
+    assert (by["AGE"].agg(lambda a: (a < 16).sum()) == by["KIDS"].first()).all()
+    assert (by["AGE"].max() >= 18).all()
+    assert (by["PNO"].agg(list).map(lambda p: p == list(range(1, len(p) + 1)))).all()
+    assert (data.loc[data["AGE"] < 16, "PAY"] == 0).all()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_households_hold_together_and_both_levels_are_exact(load, tmp_path, seed):
+    spec = load(SPEC)
+    result = evosynth.synthesize(spec, seed)
+    folder = result.save(tmp_path / "out")
+    assert result.exact
+    data = pd.read_csv(folder / "data.csv")
+    assert list(data.columns) == [
+        "HID", "PNO", "HSIZE", "TENURE", "KIDS", "AGE", "SEX", "PAY",
+    ]  # fmt: skip
+    sound(data)
+    homes = data.drop_duplicates("HID")
+    assert homes["HSIZE"].value_counts().sort_index().tolist() == [119, 149, 65, 58, 20, 7, 2]
+    table = pd.crosstab(homes["TENURE"], homes["KIDS"])
+    assert table.loc[2].tolist() == [120, 18, 15, 5, 2]
+    assert data["TENURE"].value_counts().to_dict() == {1: 610, 2: 390}
+    found = evosynth.verify(spec, read_data(folder / "data.csv", spec.schema))
+    assert found["exact"].all()
+
+
+def test_the_same_seed_gives_the_same_households_for_any_number_of_workers(load):
+    spec = load(SPEC)
+    one, two = (evosynth.synthesize(spec, 3, workers=w).data for w in (1, 2))
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_every_candidate_keeps_its_households(load):
+    result = evosynth.synthesize(load(SPEC), 1, generations=0)
+    assert result.slots is not None
+    for candidate in result.state.population:
+        assert np.array_equal(candidate.payload[:, -1].astype(int), np.sort(result.slots.slot))
+
+
+def test_sizes_that_do_not_come_to_the_number_of_persons_clash(load):
+    text = SPEC.replace("records: 1000", "records: 990")
+    text = text.replace("{1: 610, 2: 390}", "{1: 600, 2: 390}").replace("[300, 310]", "[295, 305]")
+    with pytest.raises(evosynth.SpecError) as error:
+        load(text)
+    assert str(error.value).endswith(
+        "spec.yaml:2 households: 420 households of these sizes have 1000 members, but records is "
+        "990 (off by 10)"
+    )
+    data = evosynth.synthesize(load(text, anyway=True), 1, time=5).data
+    assert len(data) == 990
+    sound(data)
+
+
+BAD = [
+    ("size: HSIZE}", "size: SIZE}", "2 households.size: 'SIZE' is no integer variable with unit"),
+    ("size: HSIZE}", "size: HSIZE, person: AGE}", "2 households.person: 'AGE' is a variable alr"),
+    ("of: HSIZE", "of: AGE", "unknown variable 'AGE'"),
+    (
+        "households: {count: 420, size: HSIZE}\n",
+        "",
+        "variables.HSIZE.unit: there are no households; add `households: {count: …, size: …}`",
+    ),
+    (
+        "integer: [0, 95]}",
+        "integer: [0, 95], counts: SEX == 1}",
+        "variables.AGE.counts: only a variable with unit: household can count members",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), BAD, ids=[m[:40] for _, _, m in BAD])
+def test_bad_households_are_told_with_their_line(load, old, new, message):
+    assert old in SPEC
+    with pytest.raises(evosynth.SpecError) as error:
+        load(SPEC.replace(old, new, 1))
+    assert message in str(error.value)

@@ -1,0 +1,245 @@
+"""Rules and derived variables: kept in every record, checked beforehand, reported afterwards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evosynth
+from evosynth.problem import Problem
+from evosynth.record_types import Types
+from evosynth.records import Records
+from evosynth.rules import compliance
+from evosynth.sampling import sample, univariate
+
+VARIABLES = """
+records: 300
+variables:
+  AGE: {integer: [0, 95]}
+  BAND: {categories: {1: Child, 2: Adult, 3: Old}, derived: {1: AGE < 16, 2: AGE < 65, 3: else}}
+  MARITAL: {categories: {1: Single, 2: Married, 3: Widowed}}
+  HEIGHT: {integer: [150, 200]}
+  WEIGHT: {integer: [40, 120]}
+  BMI: {number: {min: 15, max: 40, decimals: 1}, derived: WEIGHT / (HEIGHT / 100)^2}
+  A: {integer: [0, 50]}
+  B: {integer: [0, 50]}
+  T: {integer: [0, 90]}
+  WORK: {categories: {1: "Yes", 2: "No"}}
+  HOURS: {integer: [1, 60], missing: {-8: Not applicable}}
+"""
+RULES = """
+rules:
+  - if AGE < 16 then MARITAL == 1
+  - A + B == T
+  - A <= B + 20
+  - if WORK == 2 then HOURS is missing
+  - if WORK == 1 then HOURS is not missing
+"""
+OUTPUTS = """
+outputs:
+  - {kind: frequencies, of: BAND, counts: {1: 60, 2: 180, 3: 60}}
+  - kind: crosstab
+    rows: BAND
+    columns: MARITAL
+    counts: {1: [60, 0, 0], 2: [60, 114, 6], 3: [6, 30, 24]}
+  - {kind: summary, of: [BMI, T], mean: {BMI: 25.3, T: 42.0}, sd: {BMI: 4.0, T: 15.1}}
+  - {kind: summary, of: HOURS, n: 160, mean: 33.2}
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    def read(text: str, anyway: bool = False) -> evosynth.Spec:
+        file = tmp_path / "spec.yaml"
+        file.write_text(text, encoding="utf-8")
+        return evosynth.load(file, anyway=anyway)
+
+    return read
+
+
+def faults(load, text: str) -> list[str]:
+    with pytest.raises(evosynth.SpecError) as error:
+        load(text)
+    return [line.split("spec.yaml:", 1)[1] for line in error.value.lines()]
+
+
+def keeps(data: pd.DataFrame) -> None:
+    assert (data["BAND"] == np.select([data["AGE"] < 16, data["AGE"] < 65], [1, 2], 3)).all()
+    assert (data.loc[data["AGE"] < 16, "MARITAL"] == 1).all()
+    bmi = data["WEIGHT"] / (data["HEIGHT"] / 100) ** 2
+    assert (data["BMI"] - bmi).abs().max() < 0.05 + 1e-9
+    assert (data["A"] + data["B"] == data["T"]).all()
+    assert (data["A"] <= data["B"] + 20).all()
+    assert ((data["WORK"] == 2) == (data["HOURS"] == -8)).all()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_record_keeps_every_rule_and_every_figure_is_met(load, seed):
+    result = evosynth.synthesize(load(VARIABLES + OUTPUTS + RULES), seed)
+    keeps(result.data)
+    assert result.exact
+
+
+def test_candidates_keep_rules_at_every_step(load):
+    spec = load(VARIABLES + OUTPUTS + RULES)
+    problem = Problem.of(spec.plans, spec.schema)
+    rng = np.random.default_rng(1)
+    margins = [univariate(problem, c) for c in range(len(spec.schema.variables))]
+    space = Records(problem)
+    payload = sample(problem, margins, 300, True, rng)
+    keeps(spec.schema.frame(payload))
+    for _ in range(5):
+        moves = space.propose(payload, 500, rng)
+        assert len(moves) > 50
+        keeps(spec.schema.frame(moves.codes[moves.row_to[moves.row_to >= 0]]))
+        first = np.zeros(len(moves), dtype=np.int64)
+        first[:20] = 1
+        payload = space.apply(payload, moves, first)
+        keeps(spec.schema.frame(payload))
+    child = space.cross(payload, sample(problem, margins, 300, True, rng), rng)
+    keeps(spec.schema.frame(child))
+
+
+SMALL = """
+records: 200
+variables:
+  AGE: {integer: [10, 29]}
+  TEEN: {categories: {0: "No", 1: "Yes"}, derived: {1: AGE < 20, 0: else}}
+  MARITAL: {categories: {1: Single, 2: Married}}
+outputs:
+  - {kind: crosstab, rows: TEEN, columns: MARITAL, counts: {0: [60, 40], 1: [95, 5]}}
+  - {kind: logit, formula: MARITAL ~ AGE, coefficients: {AGE: 0.2}}
+rules: [if AGE < 18 then MARITAL == 1]
+"""
+
+
+def test_types_that_rules_forbid_do_not_exist(load):
+    spec = load(SMALL)
+    space = Types(Problem.of(spec.plans, spec.schema))
+    assert len(space.codes) == 20 * 2 - 8  # eight ages at which nobody is married
+    result = evosynth.synthesize(spec, 1)
+    assert result.exact
+    assert (result.data.loc[result.data["AGE"] < 18, "MARITAL"] == 1).all()
+    assert ((result.data["AGE"] < 20) == (result.data["TEEN"] == 1)).all()
+
+
+def test_moves_between_types_change_one_variable(load):
+    spec = load(SMALL)
+    space = Types(Problem.of(spec.plans, spec.schema))
+    rng = np.random.default_rng(3)
+    payload = rng.multinomial(200, np.full(len(space.codes), 1 / len(space.codes)))
+    moves = space.propose(payload.astype(np.int32), 400, rng)
+    assert len(moves) > 100
+    own = space.codes[:, [0, 2]].astype(int)
+    for k in range(2):
+        there = moves.slot_from[:, k] >= 0
+        old, new = own[moves.slot_from[there, k]], own[moves.slot_to[there, k]]
+        assert ((old != new).sum(axis=1) == 1).all()
+
+
+def test_the_founding_algorithm_keeps_rules_too(load):
+    result = evosynth.synthesize(load(SMALL), 1, strategy="classic", generations=5)
+    assert (result.data.loc[result.data["AGE"] < 18, "MARITAL"] == 1).all()
+    assert ((result.data["AGE"] < 20) == (result.data["TEEN"] == 1)).all()
+
+
+def test_a_rule_may_be_broken_by_a_given_share(load):
+    text = SMALL.replace("rules: [if AGE < 18 then MARITAL == 1]", "") + (
+        "rules: [{rule: if AGE < 19 then MARITAL == 1, violated: 0.02}]"
+    )
+    spec = load(text)
+    data = evosynth.synthesize(spec, 1).data
+    assert ((data["AGE"] < 19) & (data["MARITAL"] == 2)).sum() in range(3, 6)
+    assert list(data.columns) == ["AGE", "TEEN", "MARITAL"]
+
+
+def test_compliance_is_counted_on_the_data_beside_chance(load):
+    spec = load(VARIABLES + OUTPUTS + RULES)
+    data = evosynth.synthesize(spec, 1).data
+    found = compliance(spec.bound, data, np.ones(len(data))).set_index("rule")
+    assert (found["violated"] == 0).all()
+    assert found.loc["A + B == T", "by_chance"] > 0.9
+    assert 0.05 < found.loc["if AGE < 16 then MARITAL == 1", "by_chance"] < 0.3
+    data.loc[:4, "T"] += 1
+    data.loc[0, "BAND"] = 4 - data.loc[0, "BAND"] if data.loc[0, "BAND"] != 2 else 1
+    data.loc[0, "BMI"] += 0.2
+    found = compliance(spec.bound, data, np.ones(len(data))).set_index("rule")
+    assert found.loc["A + B == T", "violated"] == 5
+    assert found.loc["BAND as derived", "violated"] == 1
+    assert found.loc["BMI as derived", "violated"] == 1
+
+
+RULE = "records: 10\nvariables:\n  X: {integer: [0, 9]}\n  Y: {integer: [0, 9]}\n"
+FREE = "outputs:\n  - {kind: frequencies, of: X, counts: {0: 3}}\n"
+BAD = [
+    ("rules:\n  - X + Y\n", "8 rules[0]: expected a condition such as A <= B, not 'X + Y'"),
+    ("rules:\n  - X > Z\n", "8 rules[0]: unknown variable 'Z' (known: X, Y)"),
+    ("rules:\n  - X > 20\n", "8 rules[0]: no record can keep this rule"),
+    (
+        "rules:\n  - X > Y\n  - Y > X + 1\n",
+        "9 rules[1]: no record can keep this rule together with 'X > Y'",
+    ),
+    (
+        "rules:\n  - X > Y\n",
+        "6 outputs[0]: X=0 has 3 records, but rules[0] (X > Y) forbids it (off by 3)",
+    ),
+    (
+        "rules:\n  - {rule: X > Y, violated: 2}\n",
+        "8 rules[0].violated: 2 is no share from 0 up to 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rules", "message"), BAD, ids=[message[:30] for _, message in BAD])
+def test_bad_rules_are_told_with_their_line(load, rules, message):
+    assert faults(load, RULE + FREE + rules) == [message]
+
+
+def test_a_mean_beyond_what_rules_leave_is_told(load):
+    outputs = "outputs:\n  - {kind: summary, of: X, mean: 1.5}\n"
+    text = RULE + outputs + "rules:\n  - X >= 3\n"
+    assert faults(load, text) == [
+        "6 outputs[0]: mean of X is 1.5, but rules leave values from 3 to 9 alone (off by 1.45)"
+    ]
+    assert len(load(text, anyway=True).clashes) == 1
+
+
+DERIVED = [
+    ("derived: X +", "4 variables.D.derived: expected a name, a number or '(' but found the end"),
+    ("derived: D + X", "2 variables: derived variables go in circles: 'D'"),
+    ("derived: Z", "4 variables.D.derived: unknown variable 'Z' (known: X, D)"),
+]
+
+
+@pytest.mark.parametrize(("derived", "message"), DERIVED, ids=[d for d, _ in DERIVED])
+def test_bad_formulas_are_told_with_their_line(load, derived, message):
+    text = (
+        f"records: 10\nvariables:\n  X: {{integer: [0, 9]}}\n  D: {{integer: [0, 9], {derived}}}\n"
+    )
+    assert faults(load, text + FREE)[0].startswith(message)
+
+
+def test_a_table_by_bands_is_compared_with_one_by_age(load):
+    text = SMALL.replace(
+        "  - {kind: logit, formula: MARITAL ~ AGE, coefficients: {AGE: 0.2}}\n",
+        "  - {kind: frequencies, of: AGE, counts: {10: 101}}\n",
+    )
+    assert "off by 1" in " ".join(faults(load, text))
+
+
+def test_a_derived_variable_that_may_be_missing_says_so(load):
+    text = """records: 10
+variables:
+  X: {integer: [0, 9], missing: true}
+  D: {integer: [0, 18], derived: 2 * X}
+outputs:
+  - {kind: frequencies, of: X, counts: {0: 3}}
+"""
+    assert faults(load, text) == [
+        "4 variables.D.derived: 'D' cannot be worked out where 'X' is missing; "
+        "add `missing: true` to it"
+    ]
+    data = evosynth.synthesize(load(text.replace("[0, 18],", "[0, 18], missing: true,")), 1).data
+    assert (data["D"].isna() == data["X"].isna()).all()
+    assert (data["D"].dropna() == 2 * data["X"].dropna()).all()

@@ -1,0 +1,128 @@
+"""What no figure fixes follows the hints of a spec, and looks like data without any."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import evosynth
+
+SPEC = """
+records: 4000
+variables:
+  AGE: {integer: [50, 95]}
+  HEIGHT: {number: {min: 150, max: 200, decimals: 1}}
+  INCOME: {integer: [0, 2000], zeros: 0.2, shape: lognormal, rises_with: {AGE: 0.4}}
+  CIGARETTES:
+    integer: [0, 60]
+    zeros: 0.5
+    shape: {heaped: 5, base: skewed}
+    missing: {-8: {label: Not asked, share: 0.1}, -9: Refused}
+  SCORE: {integer: [0, 100], shape: {quantiles: {25: 20, 50: 30, 75: 60}}}
+  SEX: {categories: {1: Male, 2: Female}}
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 1900, 2: 2100}}
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    def read(text: str) -> evosynth.Spec:
+        file = tmp_path / "spec.yaml"
+        file.write_text(text, encoding="utf-8")
+        return evosynth.load(file)
+
+    return read
+
+
+@pytest.fixture
+def data(load):
+    return evosynth.synthesize(load(SPEC), 1).data
+
+
+def test_unpublished_quantities_follow_their_shapes(data):
+    assert 0.17 < (data["INCOME"] == 0).mean() < 0.23
+    positive = data.loc[data["INCOME"] > 0, "INCOME"]
+    assert positive.mean() > 1.1 * positive.median()
+    asked = data.loc[data["CIGARETTES"] >= 0, "CIGARETTES"]
+    assert 0.46 < (asked == 0).mean() < 0.54
+    assert (asked[asked > 0] % 5 == 0).mean() > 0.7
+    assert 0.08 < (data["CIGARETTES"] == -8).mean() < 0.12
+    found = np.percentile(data["SCORE"], [25, 50, 75])
+    np.testing.assert_allclose(found, [20, 30, 60], atol=3)
+
+
+def test_without_a_hint_quantities_are_not_flat(data):
+    ages = np.bincount(data["AGE"] - 50, minlength=46)
+    assert ages[:15].sum() > 2 * ages[-15:].sum() > 0
+    assert abs(data["HEIGHT"].skew()) < 0.15
+    assert data["HEIGHT"].between(160, 190).mean() > 0.9
+
+
+def test_associations_are_as_assumed(data):
+    ranks = data[["AGE", "INCOME", "HEIGHT"]].corr("spearman")
+    assert 0.3 < ranks.loc["AGE", "INCOME"] < 0.5
+    assert abs(ranks.loc["AGE", "HEIGHT"]) < 0.06
+
+
+def test_associations_hold_where_all_types_are_listed(load):
+    text = """
+records: 3000
+variables:
+  A: {integer: [0, 9]}
+  B: {integer: [0, 9], rises_with: {A: -0.5}}
+  SEX: {categories: {1: Male, 2: Female}}
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 1400, 2: 1600}}
+"""
+    found = evosynth.synthesize(load(text), 1).data
+    assert -0.6 < found["A"].corr(found["B"], "spearman") < -0.4
+
+
+def test_published_figures_win(load):
+    text = SPEC + "  - {kind: summary, of: [SCORE, INCOME], mean: {SCORE: 71.3, INCOME: 512.6}}\n"
+    text += "  - {kind: correlation, of: [AGE, INCOME], pearson: {INCOME: {AGE: -0.21}}}\n"
+    result = evosynth.synthesize(load(text), 1)
+    assert result.exact
+
+
+def test_the_founding_ages_are_plausible_and_figures_exact():
+    spec = evosynth.load("specs/south-yorkshire-cars-1.yaml")
+    result = evosynth.synthesize(spec, 1)
+    assert result.exact
+    ages = np.bincount(result.data["AGE"] - 50, minlength=46)
+    assert ages[:20].sum() > ages[20:].sum()
+
+
+BAD = [
+    ("shape: round", "shape.base: input should be 'normal', 'skewed'"),
+    ("shape: {heaped: 300}", "shape: fewer than two values from 0 to 100 are multiples of 300"),
+    (
+        "shape: {quantiles: {25: 60, 50: 30}}",
+        "shape: the 50 % quantile, 30, is not above the 25 % quantile, 60",
+    ),
+    (
+        "shape: {quantiles: {50: 130}}",
+        "shape: the 50 % quantile, 130, is outside 0 to 100",
+    ),
+    ("zeros: 1.2", "zeros: 1.2 is no share from 0 to 1"),
+    ("rises_with: {SEXX: 0.3}", "rises_with.SEXX: unknown variable 'SEXX' (did you mean 'SEX'?)"),
+    ("rises_with: {SEX: 1.3}", "rises_with.SEX: 1.3 is no correlation between -1 and 1"),
+    ("missing: {-8: {share: 1.5}}", "missing: shares of missing values sum to 1.5"),
+]
+
+
+@pytest.mark.parametrize(("hint", "message"), BAD, ids=[hint for hint, _ in BAD])
+def test_impossible_hints_are_told_with_their_line(load, hint, message):
+    text = f"""records: 10
+variables:
+  X: {{integer: [0, 100], {hint}}}
+  SEX: {{categories: {{1: Male, 2: Female}}}}
+outputs:
+  - {{kind: frequencies, of: SEX, counts: {{1: 4, 2: 6}}}}
+"""
+    with pytest.raises(evosynth.SpecError) as error:
+        load(text)
+    (line,) = error.value.lines()
+    assert "spec.yaml:3 variables.X." in line
+    assert message in line
