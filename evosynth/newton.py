@@ -78,7 +78,7 @@ def newton(
         tried = []
         for factor in _FACTORS:
             aim = _AIMS[failures % len(_AIMS)]
-            step = _steps(slopes, len(columns), aim, factor * doubt, longest, rng)
+            step = whole_steps(slopes, len(columns), aim, factor * doubt, longest, rng)
             found = best.copy()
             found[:, columns] = best[:, columns] + step.reshape(len(columns), -1).T
             tried.append((away(problem.measure(found, ones)), factor * doubt, found))
@@ -132,7 +132,7 @@ def around(problem: Problem, columns: IntArray, codes: Codes) -> Slopes:
     )
 
 
-def _steps(
+def whole_steps(
     slopes: Slopes,
     parts: int,
     within: float,

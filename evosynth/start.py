@@ -56,7 +56,7 @@ class Source:
             keep_sound(noisy, before, records)
         shuffled = rng.permutation(len(noisy))
         order = shuffled[np.argsort(self.groups[shuffled], kind="stable")]
-        return self.space.from_pool(self.codes, _round(noisy, order, records, rng))
+        return self.space.from_pool(self.codes, rounded(noisy, order, records, rng))
 
 
 def prepare(
@@ -149,7 +149,7 @@ def _calibrate(source: Source, weights: FloatArray, sweeps: int) -> None:
             break
 
 
-def _round(weights: FloatArray, order: IntArray, total: int, rng: np.random.Generator) -> IntArray:
+def rounded(weights: FloatArray, order: IntArray, total: int, rng: np.random.Generator) -> IntArray:
     """Systematic rounding: whole counts that sum to ``total``, close along ``order``."""
     running = np.cumsum(weights[order])
     running *= total / running[-1]
