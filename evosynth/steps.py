@@ -48,6 +48,8 @@ _NEAR = 0.05
 """Distance for each figure, squared, below which steps of a few values do the rest."""
 _DOUBTS = 0.02, 0.1, 0.5
 """Parts of a figure's distance that a step of all values may leave."""
+_PATIENCE, _WORTHWHILE = 2, 0.9
+"""Rounds that may bring figures hardly nearer, and what they should leave of their distance."""
 _MOST_SWAPS = 400_000
 
 
@@ -111,8 +113,9 @@ def walk(
     ones = np.ones(len(codes), dtype=np.int64)
     residual = problem.measure(codes, ones)
     best, least = codes, outside(residual, PRINTS)
+    idle = 0
     for _ in range(rounds if len(columns) else 0):
-        if least == 0.0 or stop():
+        if least == 0.0 or idle == _PATIENCE or stop():
             break
         codes, residual = _glided(problem, columns, codes, residual, rng, stop)
         steps = _chosen(_candidates(problem, columns, codes, rng), residual, rng)
@@ -121,6 +124,7 @@ def walk(
             loss = outside(off, PRINTS)
             if loss < nearest:
                 codes, residual, nearest = found, off, loss
+        idle = 0 if nearest < _WORTHWHILE * least else idle + 1
         if nearest < least:
             best, least = codes, nearest
     return best
@@ -147,8 +151,10 @@ def _glided(
         now = _distance(residual, metric)
         if not now > _NEAR * len(residual) or stop():
             break
-        tried = []
+        tried: list[tuple[float, float, Codes, FloatArray]] = []
         for doubt in _DOUBTS:
+            if tried and stop():
+                break
             step = whole_steps(slopes, len(columns), AIM, doubt, _LONGEST, rng)
             found = codes.copy()
             found[:, columns] = codes[:, columns] + step.reshape(len(columns), -1).T

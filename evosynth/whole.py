@@ -20,6 +20,8 @@ _SHAPE = 8.0
 """Of the noise on weights: the smaller, the more."""
 _NEAR = 30.0
 """Distance, in half-widths, that real weights may leave for steps of values to make up for."""
+_FEW_RECORDS = 300
+"""Records from which it is tried: of fewer, too few values can step for what single ones do."""
 _MOST_SLOPES = 6_000_000
 """Values times figures up to which slopes are tabulated."""
 _RANKED = 1 / 3
@@ -43,6 +45,7 @@ class Whole:
         ranked = sum(block.size for block in problem.smooth if isinstance(block, GroupQuantile))
         if (
             not (problem.curved and source.calibrated and space.drawn)
+            or problem.schema.records < _FEW_RECORDS
             or not 0 < size <= _MOST_SLOPES
             or ranked > _RANKED * problem.size
         ):
