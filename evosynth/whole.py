@@ -20,6 +20,8 @@ _SHAPE = 8.0
 """Of the noise on weights: the smaller, the more."""
 _NEAR = 30.0
 """Distance, in half-widths, that real weights may leave for steps of values to make up for."""
+_SEVERAL = 2
+"""Outputs of smooth figures from which it is tried: rounding weights lands a single one sooner."""
 _FEW_RECORDS = 300
 """Records from which it is tried: of fewer, too few values can step for what single ones do."""
 _MOST_SLOPES = 6_000_000
@@ -46,6 +48,7 @@ class Whole:
         if (
             not (problem.curved and source.calibrated and space.drawn)
             or problem.schema.records < _FEW_RECORDS
+            or len(problem.smooth) < _SEVERAL
             or not 0 < size <= _MOST_SLOPES
             or ranked > _RANKED * problem.size
         ):
