@@ -25,6 +25,8 @@ from evosynth.schema import FloatArray
 from evosynth.space import Compass, Payload, Space
 from evosynth.start import Source, prepare
 from evosynth.steer import steer, steerable
+from evosynth.steps import walk
+from evosynth.whole import Whole
 
 POPULATION = 24
 _LEAST_POPULATION = 4
@@ -58,6 +60,10 @@ _SIMPLE = 20
 """Figures up to which moves alone are tried first."""
 _LANDED = 0.5
 """Share of children that are drawn anew where landing is possible."""
+_WALKED = 6
+"""Rounds of stepping values."""
+_MISSED = 0.3
+"""Share of figures that may be missed after these for them to be the way."""
 _ROUNDS = 6
 _POLISHED = 4
 _CURVED_NEAR = 0.5
@@ -90,6 +96,8 @@ class Exact:
     """Asked now and then whether to stop."""
     landing: Landing | None = None
     """Where curved figures can be met by real weights."""
+    whole: Whole | None = None
+    """Where, besides, steps of single values make up for rounding them."""
     by_record: ClassVar[bool] = False
     """Whether candidates are records even where types are few."""
 
@@ -107,7 +115,9 @@ class Exact:
         source = prepare(space, start, fitted, rng, stop)
         held = dense or cls.by_record or problem.schema.fixed is not None
         landing = None if held else Landing.of(source, rng, stop)
-        return cls(problem, space, source, dense, stop, landing)
+        tied = held or problem.schema.bonds is not None
+        whole = None if tied else Whole.of(source, rng, stop)
+        return cls(problem, space, source, dense, stop, landing, whole)
 
     @property
     def weight(self) -> float:
@@ -145,6 +155,9 @@ class Exact:
         if not self.dense:
             if not self.problem.curved or self.stop():
                 return self.candidate(self.source.draw(rng))
+            walked = self.walked(rng)
+            if walked is not None:
+                return walked
             landed = self.landed(rng) if self.lands else None
             if landed is not None:
                 return landed
@@ -166,6 +179,9 @@ class Exact:
 
     def redraw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate where others were not exact at once."""
+        walked = None if self.stop() else self.walked(rng)
+        if walked is not None:
+            return walked
         landed = None if self.lands or self.stop() else self.landed(rng)
         if landed is not None:
             return landed
@@ -180,6 +196,18 @@ class Exact:
         if found is None:
             return None
         return self.candidate(self.space.from_pool(self.source.codes, found[0]))
+
+    def walked(self, rng: np.random.Generator) -> Candidate | None:
+        """Round real weights, and step values until figures are met; ``None`` if most are not."""
+        drawn = None if self.whole is None else self.whole.draw(rng, self.stop)
+        if drawn is None:
+            return None
+        payload = self.repaired(drawn, rng)
+        columns = self.space.stepped
+        payload = walk(self.problem, columns, payload, rng, _WALKED, self.stop)
+        found = self.candidate(payload)
+        missed = self.rank(found, self.appraise(found))[0]
+        return found if missed <= _MISSED * self.problem.size else None
 
     def repaired(self, payload: Payload, rng: np.random.Generator) -> Payload:
         """Move records out of crowded cells of tables, whatever becomes of other figures."""
@@ -292,7 +320,11 @@ class Exact:
             # Curved figures are polished from afar, too, but then only in the best candidate.
             if wrong or not (near or (self.problem.curved and standing == 0)):
                 continue
-            found = self.candidate(polish(self.space, candidate.payload, rng, _ROUNDS, self.stop))
+            payload = candidate.payload
+            if self.whole is not None:
+                columns = self.space.stepped
+                payload = walk(self.problem, columns, payload, rng, _WALKED, self.stop)
+            found = self.candidate(polish(self.space, payload, rng, _ROUNDS, self.stop))
             reached = self.rank(found, self.appraise(found))
             if reached < rank:
                 best, rank = found, reached

@@ -80,7 +80,7 @@ def newton(
         tried = []
         for factor in _FACTORS:
             aim = _AIMS[failures % len(_AIMS)]
-            step = _steps(slopes, len(columns), aim, factor * doubt, longest, rng)
+            step = whole_steps(slopes, len(columns), aim, factor * doubt, longest, rng)
             found = _moved(best, columns, step)
             keep_bonds(problem, found, best)
             tried.append((away(problem.measure(found, ones)), factor * doubt, found))
@@ -99,7 +99,7 @@ def newton_step(
     slopes: Slopes, columns: IntArray, codes: Codes, doubt: float, rng: np.random.Generator
 ) -> Codes:
     """Move the values of ``columns`` once, as their slopes say."""
-    return _moved(codes, columns, _steps(slopes, len(columns), _AIMS[0], doubt, _LONGEST, rng))
+    return _moved(codes, columns, whole_steps(slopes, len(columns), _AIMS[0], doubt, _LONGEST, rng))
 
 
 def _moved(codes: Codes, columns: IntArray, step: IntArray) -> Codes:
@@ -155,7 +155,7 @@ def around(problem: Problem, columns: IntArray, codes: Codes) -> Slopes:
     )
 
 
-def _steps(
+def whole_steps(
     slopes: Slopes,
     parts: int,
     within: float,

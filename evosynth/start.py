@@ -78,7 +78,7 @@ class Source:
         shuffled = rng.permutation(len(weights))
         order = shuffled[np.argsort(self.groups[shuffled], kind="stable")]
         records = self.space.problem.schema.records
-        drawn = self.space.from_pool(self.codes, _round(weights, order, records, rng))
+        drawn = self.space.from_pool(self.codes, rounded(weights, order, records, rng))
         return seat(self.space.problem, drawn, rng)
 
 
@@ -175,7 +175,7 @@ def _scout(
             break
     _, _, codes, weights = min(found, key=lambda party: party[:2])
     order = rng.permutation(_SCOUTS)
-    return np.repeat(codes, _round(weights * size / weights.sum(), order, size, rng), axis=0)
+    return np.repeat(codes, rounded(weights * size / weights.sum(), order, size, rng), axis=0)
 
 
 def _group(cells: CellArray) -> NDArray[Any]:
@@ -203,7 +203,7 @@ def _calibrate(source: Source, weights: FloatArray, sweeps: int) -> None:
             break
 
 
-def _round(weights: FloatArray, order: IntArray, total: int, rng: np.random.Generator) -> IntArray:
+def rounded(weights: FloatArray, order: IntArray, total: int, rng: np.random.Generator) -> IntArray:
     """Systematic rounding: whole counts that sum to ``total``, close along ``order``."""
     running = np.cumsum(weights[order])
     running *= total / running[-1]
