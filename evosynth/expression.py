@@ -271,9 +271,25 @@ def resolve(node: Node, schema: Schema) -> Node:
             ):
                 pair[here] = Node("text", text=one.text)
         node = Node(node.kind, tuple(pair), node.text)
+    if node.kind in _COMPARED - {"==", "!="}:
+        node = _ranked(node, schema)
     if node.kind in _COMPARED and any(_dated(part, schema) for part in node.parts):
         node = Node(node.kind, tuple(_in_days(part) for part in node.parts))
     return Node(node.kind, tuple(resolve(part, schema) for part in node.parts), node.text)
+
+
+def _ranked(node: Node, schema: Schema) -> Node:
+    """Replace a text code beside an ordered variable by its place in the order."""
+    pair = list(node.parts)
+    for here, there in ((0, 1), (1, 0)):
+        name = pair[there].text if pair[there].kind == "name" else ""
+        variable = schema[name] if name in schema.index else None
+        if variable is None or not variable.ordered or variable.values.dtype != object:
+            continue
+        place = variable.levels.get(pair[here].text, variable.size)
+        if pair[here].kind in {"text", "name"} and place < variable.valid:
+            pair[here] = Node("number", text=str(place))
+    return Node(node.kind, tuple(pair), node.text)
 
 
 def _dated(node: Node, schema: Schema) -> bool:
@@ -315,8 +331,11 @@ def _faults(node: Node, schema: Schema) -> Iterator[str]:
         yield f"{shown(node.text)!r} is a text: compare it with a variable by ==, != or in"
     if node.kind == "name" and node.text in schema.index:
         variable = schema[node.text]
-        if variable.values.dtype == object:
-            yield f"the codes of {node.text!r} are texts: compare them by ==, != or in alone"
+        if variable.values.dtype == object and not variable.ordered:
+            yield (
+                f"the codes of {node.text!r} are texts: compare them by ==, != or in, or say "
+                "ordered: true"
+            )
     for part in node.parts:
         yield from _faults(part, schema)
 

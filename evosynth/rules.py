@@ -261,7 +261,8 @@ def columns_of(frame: pd.DataFrame, schema: Schema) -> dict[str, FloatArray]:
         end = -1 if variable.blank else None
         gone |= column.isin(variable.values[variable.valid : end].tolist()).to_numpy(dtype=bool)
         if variable.values.dtype == object:
-            numbers = np.zeros(len(column))
+            places = {code: place for place, code in enumerate(variable.values.tolist())}
+            numbers = column.map(places).to_numpy(dtype=float, na_value=np.nan)
         else:
             numbers = pd.to_numeric(column.astype(object)).to_numpy(dtype=float, na_value=np.nan)
         found[variable.name] = np.where(gone, np.nan, numbers)

@@ -57,6 +57,8 @@ class Variable:
     """Of the values of a quantity."""
     shaped: bool = False
     """Whether the spec says how it is distributed."""
+    ordered: bool = False
+    """Whether categories have an order, that in which they are listed."""
     date: bool = False
     """Whether values are days since 1970, and dates in the data."""
     identifier: tuple[str, int] | None = None

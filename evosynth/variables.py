@@ -101,6 +101,7 @@ class VariableSpec(BaseModel):
     categories: Annotated[dict[str, Text | None], BeforeValidator(_labelled)] | None = Field(
         None, description="code: label"
     )
+    ordered: bool = Field(False, description="whether categories have an order, as listed")
     integer: Annotated[tuple[int, int], BeforeValidator(_pair)] | None = Field(
         None, description="smallest and largest value"
     )
@@ -216,6 +217,7 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
         len(missing),
         blank,
         decimals,
+        ordered=spec.ordered,
         date=spec.date is not None,
     )
     reserved = {MISSING, "total", "valid"} & set(found.texts[: found.valid])
@@ -239,6 +241,8 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
 
 def _hint_faults(spec: VariableSpec, variable: Variable, path: Path) -> Iterator[Fault]:
     """Hints that do not fit the variable."""
+    if spec.ordered and not variable.categorical:
+        yield Fault((*path, "ordered"), "quantities have an order anyway; leave this out")
     for key in ("shape", "zeros"):
         if getattr(spec, key) is not None and variable.categorical:
             remedy = "give proportions: {code: share} instead"

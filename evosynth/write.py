@@ -151,6 +151,7 @@ def summary(result: Result) -> dict[str, object]:
         "generations": result.generations,
         "stopped": result.stopped,
         "contradictions": contradictions(spec),
+        "rules": result.rules.to_dict("records") if spec.bound else [],
         "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
         "log": result.log,
     }

@@ -156,7 +156,7 @@ def test_what_cannot_be_read_is_shown(text, condition, message):
     [
         ("X > 1", "unknown variable 'X'"),
         ("M == 4", "'M' has no value '4'"),
-        ("T > 1", "the codes of 'T' are texts: compare them by ==, != or in alone"),
+        ("T > 1", "the codes of 'T' are texts: compare them by ==, != or in, or say ordered: true"),
         ("A is missing", "'A' is never missing; give it `missing:` codes, or leave this out"),
         ("A + 'x' > 1", "'x' is a text: compare it with a variable by ==, != or in"),
     ],

@@ -243,3 +243,24 @@ outputs:
     data = evosynth.synthesize(load(text.replace("[0, 18],", "[0, 18], missing: true,")), 1).data
     assert (data["D"].isna() == data["X"].isna()).all()
     assert (data["D"].dropna() == 2 * data["X"].dropna()).all()
+
+
+def test_ordered_categories_are_compared_by_their_order(load):
+    text = """records: 60
+variables:
+  SCHOOL: {categories: {none: None, basic: Basic, higher: Higher}, ordered: true}
+  WORK: {categories: {1: "Yes", 2: "No"}}
+outputs:
+  - {kind: frequencies, of: SCHOOL, counts: {none: 10, basic: 20, higher: 30}}
+rules: [if SCHOOL < basic then WORK == 2, if SCHOOL >= 'higher' then WORK == 1]
+"""
+    spec = load(text)
+    result = evosynth.synthesize(spec, 1)
+    data = result.data
+    assert (data.loc[data["SCHOOL"] == "none", "WORK"] == 2).all()
+    assert (data.loc[data["SCHOOL"] == "higher", "WORK"] == 1).all()
+    assert data.loc[data["SCHOOL"] == "basic", "WORK"].nunique() == 2
+    assert result.rules["kept"].all()
+    data.loc[data["SCHOOL"] == "none", "WORK"] = 1
+    assert compliance(spec.bound, data, np.ones(60))["violated"].tolist() == [10, 0]
+    assert "4 variables.WORK" in faults(load, text.replace('"No"}}', '"No"}, zeros: 0.1}'))[0]
