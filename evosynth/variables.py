@@ -32,9 +32,6 @@ def _pair(value: Any) -> Any:
 def _two_dates(value: Any) -> Any:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError("expected two days, [2019-01-01, 2020-12-31]")
-    for text in value:
-        if day(text) is None:
-            raise ValueError(f"{shown(str(text))!r} is no day such as 2019-01-31")
     return value
 
 
@@ -176,6 +173,11 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
         one = np.zeros(1, dtype=np.uint8)
         how = (spec.identifier.prefix, spec.identifier.digits)
         return Variable(name, spec.label or name, one, ("",), np.ones(1), identifier=how)
+    for text in spec.date or ():
+        if day(text) is None:
+            message = f"{shown(text)!r} is no day such as 2019-01-31"
+            faults.append(Fault((*path, "date"), message))
+            return None
     labels = None
     decimals = spec.number.decimals if spec.number else 0
     if spec.categories is None:
