@@ -94,6 +94,13 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--resume", action="store_true", help="go on with an unfinished run in DIR")
     run.add_argument("--force", action="store_true", help="replace the results in DIR")
     run.add_argument(
+        "--format",
+        action="append",
+        type=_format,
+        metavar="F",
+        help="stata, spss or excel, besides CSV and Parquet; may be repeated",
+    )
+    run.add_argument(
         "--anyway",
         action="store_true",
         help="run although figures contradict each other, and report which had to give",
@@ -105,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
 
     verify = commands.add_parser("verify", help="recompute every figure from a data file")
     verify.add_argument("spec", metavar="SPEC")
-    verify.add_argument("data", metavar="DATA", help=".csv or .parquet")
+    verify.add_argument("data", metavar="DATA", help=".csv, .parquet, .dta, .sav or .xlsx")
     verify.add_argument("--json", action="store_true", help="print JSON")
     verify.set_defaults(command=_verify)
 
@@ -122,6 +129,15 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
         raise argparse.ArgumentTypeError(f"must be a whole number from {low} to {high}")
 
     return read
+
+
+def _format(text: str) -> str:
+    from evosynth.formats import named
+
+    try:
+        return named(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _seconds(text: str) -> float:
@@ -186,7 +202,7 @@ def _declared(spec: Spec) -> dict[str, Any]:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from evosynth import progress
+    from evosynth import formats, progress
     from evosynth.spec import load
     from evosynth.write import readable, ready, summary
 
@@ -196,7 +212,10 @@ def _run(options: argparse.Namespace) -> int:
         note(line)
     if spec.clashes:
         note("No data can have these figures; coming as near as possible.")
+    asked = tuple(dict.fromkeys([*spec.formats, *(options.format or ())]))
     ready(folder, options.force or options.resume)
+    for line in formats.notes(asked, spec.schema):
+        note(line)
     from evosynth.synthesis import synthesize
 
     display = progress.choose(options.quiet, options.json)
@@ -213,7 +232,7 @@ def _run(options: argparse.Namespace) -> int:
         )
     finally:
         display.close()
-    result.save(folder, force=options.force or options.resume)
+    result.save(folder, force=options.force or options.resume, formats=asked)
     if options.json:
         say(json.dumps({"event": "done", "folder": readable(folder), **summary(result)}))
     else:

@@ -32,6 +32,10 @@ class DataError(EvosynthError):
     """A data file that cannot be read or does not fit the spec."""
 
 
+class FormatError(EvosynthError):
+    """A file format that cannot hold the data, or whose package is not installed."""
+
+
 class FolderError(EvosynthError):
     """An output folder that may not be written."""
 

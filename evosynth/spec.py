@@ -19,11 +19,12 @@ from pydantic import (
     ValidationError,
 )
 
-from evosynth import condition, contradictions, kinds
+from evosynth import condition, contradictions, formats, kinds
 from evosynth.classes import separate
 from evosynth.condition import Condition
 from evosynth.document import Document, read
 from evosynth.errors import Fault, Path, shown, suggest
+from evosynth.formats import Format
 from evosynth.objective import Figure, Mention, Output, Plan, Text
 from evosynth.schema import Schema
 from evosynth.variables import VariableSpec, build
@@ -44,6 +45,17 @@ def _ungrouped(value: Any) -> Any:
     return value
 
 
+def _formats(value: Any) -> Any:
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ValueError(f"expected a list of formats: {', '.join(formats.NAMES)}")
+    return [formats.named(name) for name in value]
+
+
+Formats = Annotated[tuple[Format, ...], BeforeValidator(_formats)]
+
+
 class SpecFile(BaseModel):
     """A spec: variables, and the published outputs that the data must reprint."""
 
@@ -58,6 +70,7 @@ class SpecFile(BaseModel):
     outputs: list[dict[str, Any]] = Field(min_length=1)
     start: Start = Field("calibrated", description="how the first candidates are drawn")
     strategy: Strategy = Field("exact", description="exact, or the founding paper's algorithm")
+    formats: Formats = Field((), description="files to write besides CSV and Parquet")
 
 
 @dataclass(frozen=True)
@@ -75,6 +88,8 @@ class Spec:
     """Each output in the terms of the search."""
     clashes: tuple[str, ...] = ()
     """Contradictions between figures that were borne."""
+    formats: tuple[Format, ...] = ()
+    """Files to write besides CSV and Parquet."""
 
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
@@ -126,6 +141,7 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         tuple(output for output in outputs if output is not None),
         tuple(plans),
         tuple(document.error(faults).lines()) if faults else (),
+        file.formats,
     )
 
 

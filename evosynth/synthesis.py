@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -89,7 +89,13 @@ class Result:
             return "it took every figure for exact, but recomputed from the data some are not"
         return self.reason
 
-    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        formats: Sequence[str] | None = None,
+    ) -> Path:
         """Write the output folder, and verify what was written.
 
         Parameters
@@ -98,10 +104,15 @@ class Result:
             Created if it is not there; must be empty unless ``force``.
         force
             Replace the files of an earlier run; other files there are left alone.
+        formats
+            Files to write besides CSV and Parquet, such as ``["stata", "spss", "excel"]``; those
+            of the spec if not given.
         """
+        from evosynth.formats import named
         from evosynth.write import save
 
-        return save(self, Path(folder), force)
+        asked = self.spec.formats if formats is None else [named(name) for name in formats]
+        return save(self, Path(folder), force, asked)
 
 
 def synthesize(

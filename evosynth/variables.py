@@ -129,6 +129,7 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
         len(missing),
         blank,
         decimals,
+        tuple(label or code for code, label in missing.items()),
     )
     reserved = {MISSING, "total", "valid"} & set(found.texts[: found.valid])
     for word in sorted(reserved):

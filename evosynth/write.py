@@ -10,22 +10,19 @@ import platform
 import shutil
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
-
-from evosynth import __version__, checkpoint
-from evosynth.codebook import NOTICE, codebook, contradictions
+from evosynth import __version__, checkpoint, formats
+from evosynth.codebook import codebook, contradictions
+from evosynth.codebook_page import page
 from evosynth.errors import FolderError
+from evosynth.formats import Format
+from evosynth.formats.dataset import Dataset
 from evosynth.proof import read_data, verify
-from evosynth.schema import Schema
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from evosynth.synthesis import Result
 
 
@@ -49,15 +46,16 @@ def ready(folder: Path, force: bool) -> None:
         raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
 
 
-def save(result: Result, folder: Path, force: bool) -> Path:
+def save(result: Result, folder: Path, force: bool, asked: Sequence[Format]) -> Path:
     """Write everything aside, verify the written data, then move it into place."""
     ready(folder, force)
+    notes = formats.notes(asked, result.spec.schema)
     staging = None
     try:
         where = folder if folder.exists() else folder.parent
         where.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".evosynth.", dir=where))
-        _fill(staging, result)
+        _fill(staging, result, formats.wanted(asked), notes)
         _move(staging, folder)
     except OSError as error:
         raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
@@ -67,21 +65,20 @@ def save(result: Result, folder: Path, force: bool) -> Path:
     return folder
 
 
-def _fill(staging: Path, result: Result) -> None:
+def _fill(staging: Path, result: Result, wanted: Sequence[Format], notes: list[str]) -> None:
     spec = result.spec
     begun = time.perf_counter()
-    table = labelled(result.data, spec.schema, spec.title, spec.source)
-    # Files, not paths: Arrow takes no path that is not UTF-8.
-    with (staging / "data.csv").open("wb") as file:
-        pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(quoting_style="needed"))
-    with (staging / "data.parquet").open("wb") as file:
-        pyarrow.parquet.write_table(table, file)
+    dataset = Dataset.of(result.data, spec)
+    for name in wanted:
+        formats.write(name, dataset, staging / formats.file_name(name))
     result.seconds["write"] = time.perf_counter() - begun
     begun = time.perf_counter()
     result.verification = verify(spec, read_data(staging / "data.csv", spec.schema))
     result.seconds["verify"] = time.perf_counter() - begun
     result.verification.to_csv(staging / "verification.csv", index=False)
-    _text(staging / "codebook.md", codebook(result))
+    about = spec, result.data, result.verification, notes
+    _text(staging / "codebook.md", codebook(*about))
+    _text(staging / "codebook.html", page(*about))
     _text(staging / "run.json", json.dumps(summary(result), indent=2, ensure_ascii=False) + "\n")
     if not result.exact:
         checkpoint.save(staging / checkpoint.NAME, result.state, spec, result.seed, result.strategy)
@@ -107,24 +104,6 @@ def _text(path: Path, text: str) -> None:
 def readable(path: str | os.PathLike[str]) -> str:
     """Return a path as text that any file can hold, whatever its bytes."""
     return os.fsencode(path).decode("utf-8", "replace")
-
-
-def labelled(data: pd.DataFrame, schema: Schema, title: str, source: str) -> pa.Table:
-    """Return an Arrow table whose metadata hold the labels and the notice."""
-    table = pa.Table.from_pandas(data, preserve_index=False)
-    fields = []
-    for field, variable in zip(table.schema, schema.variables, strict=True):
-        about = {"label": variable.label}
-        if variable.labels is not None:
-            kept = variable.size - variable.blank
-            labels = dict(zip(variable.texts[:kept], variable.labels[:kept], strict=True))
-            about["value_labels"] = json.dumps(labels, ensure_ascii=False)
-        if variable.missing > variable.blank:
-            codes = list(variable.texts[variable.valid :])
-            about["missing_values"] = json.dumps(codes, ensure_ascii=False)
-        fields.append(field.with_metadata(about))
-    about = {"title": title, "source": source, "notice": NOTICE}
-    return table.cast(pa.schema(fields, metadata={**(table.schema.metadata or {}), **about}))
 
 
 def summary(result: Result) -> dict[str, object]:

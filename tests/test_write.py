@@ -13,10 +13,10 @@ import pytest
 from cases import SMALL, small
 
 import evosynth
-from evosynth import codebook, write
+from evosynth import codebook, notice, write
 from evosynth.errors import FolderError
 
-FILES = ["codebook.md", "data.csv", "data.parquet", "run.json", "verification.csv"]
+FILES = ["codebook.html", "codebook.md", "data.csv", "data.parquet", "run.json", "verification.csv"]
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +51,12 @@ def test_labels_travel_in_the_parquet_schema(result, tmp_path):
 
 
 def test_verification_is_of_the_written_file(result, tmp_path, monkeypatch):
-    written = write.labelled
+    described = write.Dataset.of
 
     def spoil(data, *rest):
-        return written(data.assign(WORK=0), *rest)
+        return described(data.assign(WORK=0), *rest)
 
-    monkeypatch.setattr(write, "labelled", spoil)
+    monkeypatch.setattr(write.Dataset, "of", spoil)
     spoilt = evosynth.synthesize(result.spec, seed=3)
     spoilt.save(tmp_path / "out")
     assert not spoilt.exact
@@ -120,8 +120,8 @@ def test_a_write_that_fails_leaves_nothing_behind(result, tmp_path, monkeypatch)
 def test_the_codebook_describes_variables_and_keeps_strangers_text_harmless(tmp_path):
     text = SMALL.replace("label: Area", "label: '<script>alert(1)</script> | x'")
     result = evosynth.synthesize(small(tmp_path, text), seed=1)
-    book = codebook.codebook(result)
-    assert codebook.NOTICE in book
+    book = codebook.codebook(result.spec, result.data, result.verification)
+    assert notice.NOTICE in book
     assert "| n | North | 120 | 30.00% |" in book
     assert "11 of 11 published figures reproduced exactly as printed" in book
     assert "<script>" not in book
