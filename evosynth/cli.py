@@ -116,6 +116,17 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--json", action="store_true", help="print JSON")
     verify.set_defaults(command=_verify)
 
+    new = commands.add_parser("new", help="write a commented spec to start from")
+    new.add_argument("spec", metavar="SPEC", nargs="?", default="spec.yaml", help="file to write")
+    new.add_argument(
+        "--from",
+        dest="codebook",
+        metavar="CSV",
+        help="codebook (variable, label, code, value label, count) to take the variables from",
+    )
+    new.add_argument("--force", action="store_true", help="replace the file if it is there")
+    new.set_defaults(command=_new)
+
     schema = commands.add_parser("schema", help="print the JSON Schema of specs, for editors")
     schema.set_defaults(command=_schema)
     return parser
@@ -289,6 +300,16 @@ def _report(found: pd.DataFrame, quiet: bool) -> None:
         if len(missed) > _SHOWN:
             say(f"… and {len(missed) - _SHOWN} more")
         say("A half-unit is half of the last printed digit: 0.005 where two decimals are printed.")
+
+
+def _new(options: argparse.Namespace) -> int:
+    from evosynth.start_spec import EXAMPLE, from_codebook
+    from evosynth.write import write_whole
+
+    text = from_codebook(options.codebook) if options.codebook else EXAMPLE
+    write_whole(Path(options.spec), text, options.force)
+    say(f"Written to {options.spec}; look for TODO, then: evosynth check {options.spec}")
+    return EXACT
 
 
 def _schema(options: argparse.Namespace) -> int:

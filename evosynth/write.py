@@ -20,7 +20,9 @@ from evosynth.codebook_page import page
 from evosynth.errors import FolderError
 from evosynth.formats import Format
 from evosynth.formats.dataset import Dataset
+from evosynth.place import move, recover
 from evosynth.proof import read_data, verify
+from evosynth.scripts import scripts
 
 if TYPE_CHECKING:
     from evosynth.synthesis import Result
@@ -40,6 +42,8 @@ def ready(folder: Path, force: bool) -> None:
         if above == folder and any(folder.iterdir()) and not force:
             remedy = "choose another folder, or add --force to replace its results"
             raise FolderError(f"{folder}: is not empty; {remedy}")
+        if above == folder:
+            recover(folder)
         if not os.access(above, os.W_OK | os.X_OK):
             raise FolderError(f"{folder}: cannot be written: no permission in {above}")
     except OSError as error:
@@ -56,7 +60,8 @@ def save(result: Result, folder: Path, force: bool, asked: Sequence[Format]) -> 
         where.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".evosynth.", dir=where))
         _fill(staging, result, formats.wanted(asked), notes)
-        _move(staging, folder)
+        unfinished = (staging / checkpoint.NAME).exists()
+        move(staging, folder, remove=[] if unfinished else [checkpoint.NAME])
     except OSError as error:
         raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
     finally:
@@ -79,26 +84,34 @@ def _fill(staging: Path, result: Result, wanted: Sequence[Format], notes: list[s
     about = spec, result.data, result.verification, notes
     _text(staging / "codebook.md", codebook(*about))
     _text(staging / "codebook.html", page(*about))
+    for file, text in scripts(spec, wanted).items():
+        _text(staging / file, text)
     _text(staging / "run.json", json.dumps(summary(result), indent=2, ensure_ascii=False) + "\n")
     if not result.exact:
         checkpoint.save(staging / checkpoint.NAME, result.state, spec, result.seed, result.strategy)
 
 
-def _move(staging: Path, folder: Path) -> None:
-    """Rename the folder where it is new, else its files, leaving other files there alone."""
-    staging.chmod(0o755)
-    if not folder.exists():
-        staging.rename(folder)
-        return
-    finished = not (staging / checkpoint.NAME).exists()
-    for file in sorted(staging.iterdir()):
-        os.replace(file, folder / file.name)
-    if finished:
-        (folder / checkpoint.NAME).unlink(missing_ok=True)
-
-
 def _text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_whole(path: Path, text: str, force: bool) -> None:
+    """Write one file, whole or not at all; raise `FolderError` if it is there already."""
+    aside = None
+    try:
+        if os.path.lexists(path) and not force:
+            raise FolderError(f"{path}: is there already; choose another name, or add --force")
+        handle, name = tempfile.mkstemp(prefix=".evosynth.", dir=path.parent)
+        aside = Path(name)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        aside.chmod(0o644)
+        os.replace(aside, path)
+    except OSError as error:
+        raise FolderError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        if aside is not None:
+            aside.unlink(missing_ok=True)
 
 
 def readable(path: str | os.PathLike[str]) -> str:

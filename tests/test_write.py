@@ -16,7 +16,16 @@ import evosynth
 from evosynth import codebook, notice, write
 from evosynth.errors import FolderError
 
-FILES = ["codebook.html", "codebook.md", "data.csv", "data.parquet", "run.json", "verification.csv"]
+SCRIPTS = ["analysis.R", "analysis.do", "analysis.py", "analysis.sps"]
+FILES = [
+    *SCRIPTS,
+    "codebook.html",
+    "codebook.md",
+    "data.csv",
+    "data.parquet",
+    "run.json",
+    "verification.csv",
+]
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +156,7 @@ def test_a_writable_folder_under_a_parent_that_is_not_is_filled(result, tmp_path
         write.tempfile, "mkdtemp", lambda **how: made.append(how["dir"]) or temporary(**how)
     )
     result.save(folder)
-    assert made == [folder]
+    assert set(made) == {folder}
     assert sorted(file.name for file in folder.iterdir()) == FILES
 
 

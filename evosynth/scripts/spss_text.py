@@ -1,0 +1,22 @@
+"""Comments, strings and values in SPSS."""
+
+from __future__ import annotations
+
+from evosynth.schema import Variable
+from evosynth.scripts.text import is_text, line
+
+
+def comment(text: str) -> str:
+    """Write a comment; it is one line, and only its own full stop ends it."""
+    return f"* {line(text).rstrip(' .')}."
+
+
+def quoted(text: str) -> str:
+    """Write a string."""
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return "'" + plain.replace("'", "''") + "'"
+
+
+def literal(variable: Variable, text: str) -> str:
+    """Write a value of a variable."""
+    return quoted(text) if is_text(variable) else text
