@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from evosynth import __version__, console
 from evosynth.console import note, say
-from evosynth.errors import EvosynthError, SpecError, shown
+from evosynth.errors import EvosynthError, FolderError, SpecError, shown
 from evosynth.interrupt import Interrupt, interruptible
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evosynth.formats import Format
     from evosynth.schema import Variable
     from evosynth.spec import Spec
     from evosynth.synthesis import Result
@@ -83,6 +84,12 @@ def _parser() -> argparse.ArgumentParser:
         type=_whole(1, 256),
         metavar="W",
         help="threads (default: all cores); same result",
+    )
+    run.add_argument(
+        "--copies",
+        type=_whole(1, 999),
+        metavar="M",
+        help="make M different datasets, each in a folder of its own, with an answer sheet",
     )
     run.add_argument("--time", type=_seconds, metavar="S", help="stop the search after S seconds")
     run.add_argument(
@@ -227,6 +234,8 @@ def _run(options: argparse.Namespace) -> int:
     ready(folder, options.force or options.resume)
     for line in formats.notes(asked, spec.schema):
         note(line)
+    if options.copies is not None:
+        return _copies(options, spec, folder, asked)
     from evosynth.synthesis import synthesize
 
     display = progress.choose(options.quiet, options.json)
@@ -253,6 +262,49 @@ def _run(options: argparse.Namespace) -> int:
         if not options.quiet:
             say(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
     return EXACT if result.exact else MISSED
+
+
+def _copies(options: argparse.Namespace, spec: Spec, folder: Path, asked: Sequence[Format]) -> int:
+    """Make several datasets; say how each turned out."""
+    from evosynth.copies import Copy, make_copies, overlap
+
+    if options.resume:
+        raise FolderError("--resume goes on with one dataset; leave it out with --copies")
+
+    def tell(copy: Copy) -> None:
+        if options.json:
+            say(json.dumps({"event": "copy", "copy": copy.number, "seed": copy.seed}))
+        elif not options.quiet:
+            note(f"copy {copy.number} of {options.copies}: exact")
+
+    made = make_copies(
+        spec,
+        folder,
+        options.copies,
+        options.seed,
+        workers=options.workers or os.cpu_count() or 1,
+        strategy=options.strategy,
+        time=options.time,
+        generations=options.generations,
+        formats=asked,
+        force=options.force,
+        progress=tell,
+    )
+    done = sum(copy.exact for copy in made)
+    if options.json:
+        say(json.dumps({"event": "done", "copies": len(made), "exact": done}))
+    elif not options.quiet or done < len(made):
+        say(f"{done} of {len(made)} copies reproduce every published figure exactly as printed.")
+        for copy in made:
+            if not copy.exact:
+                missed = int((~copy.verification["exact"]).sum())
+                say(f"copy {copy.number} misses {missed} figures; see verification.csv")
+        shared = overlap(made)["share"]
+        if len(shared):
+            most = f"{shared.max():.1%} at most"
+            say(f"Two copies share {shared.mean():.1%} of their records, {most}.")
+        say(f"Written to {folder}: copies for students, answers.md and overlap.csv for you.")
+    return EXACT if done == len(made) else MISSED
 
 
 def _advice(result: Result) -> str:

@@ -94,7 +94,7 @@ def codebook(
 ) -> str:
     """Describe a dataset in Markdown; ``notes`` say what files cannot hold."""
     lines = [
-        f"# {_plain(spec.title) or 'Synthetic teaching data'}",
+        f"# {plain(spec.title) or 'Synthetic teaching data'}",
         "",
         f"**{NOTICE}**",
         "",
@@ -103,33 +103,33 @@ def codebook(
         overview(spec, verification, len(data)),
     ]
     if spec.source:
-        lines += ["", f"Source of the figures: {_plain(spec.source)}"]
+        lines += ["", f"Source of the figures: {plain(spec.source)}"]
     lines += ["", "## Variables"]
     for described in describe(data, spec.schema):
         variable = described.variable
-        lines += ["", f"### {_plain(variable.name)}", "", _plain(variable.label), ""]
+        lines += ["", f"### {plain(variable.name)}", "", plain(variable.label), ""]
         if described.summary:
             lines += [described.summary]
         rows = list(codes(described))
         if not variable.categorical:
-            lines += [f"- {_plain(code)}: {_plain(label)} (missing)" for code, label, *_ in rows]
+            lines += [f"- {plain(code)}: {plain(label)} (missing)" for code, label, *_ in rows]
             continue
         lines += ["| code | label | records | share |", "|---|---|---:|---:|"]
         for code, label, count, missing in rows:
             share = (count or 0) / max(1, described.records)
-            label = f"{_plain(label)} (missing)" if missing else _plain(label)
-            lines.append(f"| {_plain(code)} | {label} | {count:,} | {share:.2%} |")
+            label = f"{plain(label)} (missing)" if missing else plain(label)
+            lines.append(f"| {plain(code)} | {label} | {count:,} | {share:.2%} |")
     lines += ["", "## Published figures", "", "| output | kind | figures | exact |"]
     lines += ["|---|---|---:|---:|"]
     for title, kind, figures, exact in reproduced(spec, verification):
-        lines.append(f"| {_plain(title)} | {kind} | {figures} | {exact} |")
+        lines.append(f"| {plain(title)} | {kind} | {figures} | {exact} |")
     if notes:
         lines += ["", "## What the files cannot hold", ""]
-        lines += [f"- {_plain(note)}" for note in notes]
+        lines += [f"- {plain(note)}" for note in notes]
     if spec.clashes:
         lines += ["", "## Contradictions", ""]
         lines += ["These published figures contradict each other; some had to give.", ""]
-        lines += [f"- {_plain(clash)}" for clash in contradictions(spec)]
+        lines += [f"- {plain(clash)}" for clash in contradictions(spec)]
     return "\n".join(lines) + "\n"
 
 
@@ -155,7 +155,7 @@ def contradictions(spec: Spec) -> list[str]:
     return [f"line {clash.removeprefix(f'{spec.document.file}:')}" for clash in spec.clashes]
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Keep a stranger's text inside its Markdown cell."""
     joined = " ".join(text.split())
     return "".join(f"\\{c}" if c in "\\`*_[]<>|#&" else c for c in joined)

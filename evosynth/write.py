@@ -25,6 +25,7 @@ from evosynth.proof import read_data, verify
 from evosynth.scripts import scripts
 
 if TYPE_CHECKING:
+    from evosynth.spec import Spec
     from evosynth.synthesis import Result
 
 
@@ -70,29 +71,55 @@ def save(result: Result, folder: Path, force: bool, asked: Sequence[Format]) -> 
     return folder
 
 
-def _fill(staging: Path, result: Result, wanted: Sequence[Format], notes: list[str]) -> None:
+def _fill(staging: Path, result: Result, wanted: Sequence[Format], notes: Sequence[str]) -> None:
     spec = result.spec
-    begun = time.perf_counter()
-    dataset = Dataset.of(result.data, spec)
-    for name in wanted:
-        formats.write(name, dataset, staging / formats.file_name(name))
-    result.seconds["write"] = time.perf_counter() - begun
-    begun = time.perf_counter()
-    result.verification = verify(spec, read_data(staging / "data.csv", spec.schema))
-    result.seconds["verify"] = time.perf_counter() - begun
+    fill_copy(staging, result, wanted, notes)
     result.verification.to_csv(staging / "verification.csv", index=False)
-    about = spec, result.data, result.verification, notes
-    _text(staging / "codebook.md", codebook(*about))
-    _text(staging / "codebook.html", page(*about))
     for file, text in scripts(spec, wanted).items():
-        _text(staging / file, text)
-    _text(staging / "run.json", json.dumps(summary(result), indent=2, ensure_ascii=False) + "\n")
+        write_text(staging / file, text)
+    _json(staging / "run.json", summary(result))
     if not result.exact:
         checkpoint.save(staging / checkpoint.NAME, result.state, spec, result.seed, result.strategy)
 
 
-def _text(path: Path, text: str) -> None:
+def fill_copy(folder: Path, result: Result, wanted: Sequence[Format], notes: Sequence[str]) -> None:
+    """Write data and codebook, and verify the data that were written."""
+    spec = result.spec
+    begun = time.perf_counter()
+    dataset = Dataset.of(result.data, spec)
+    for name in wanted:
+        formats.write(name, dataset, folder / formats.file_name(name))
+    result.seconds["write"] = time.perf_counter() - begun
+    begun = time.perf_counter()
+    result.verification = verify(spec, read_data(folder / "data.csv", spec.schema))
+    result.seconds["verify"] = time.perf_counter() - begun
+    about = spec, result.data, result.verification, notes
+    write_text(folder / "codebook.md", codebook(*about))
+    write_text(folder / "codebook.html", page(*about))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text as UTF-8 with plain line ends."""
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: Path, spec: Spec, about: dict[str, object]) -> None:
+    """Write what identifies a spec, and whatever else is to be told."""
+    _json(path, {**_identity(spec), **about})
+
+
+def _json(path: Path, about: dict[str, object]) -> None:
+    write_text(path, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+
+
+def _identity(spec: Spec) -> dict[str, object]:
+    return {
+        "title": spec.title,
+        "spec": readable(Path(spec.document.file).name),
+        "spec_sha256": hashlib.sha256(spec.document.source).hexdigest(),
+        "version": __version__,
+        "python": platform.python_version(),
+    }
 
 
 def write_whole(path: Path, text: str, force: bool) -> None:
@@ -123,11 +150,7 @@ def summary(result: Result) -> dict[str, object]:
     """Return what ``run.json`` says."""
     spec = result.spec
     return {
-        "title": spec.title,
-        "spec": readable(Path(spec.document.file).name),
-        "spec_sha256": hashlib.sha256(spec.document.source).hexdigest(),
-        "version": __version__,
-        "python": platform.python_version(),
+        **_identity(spec),
         "seed": result.seed,
         "strategy": result.strategy,
         "records": spec.schema.records,
