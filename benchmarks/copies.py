@@ -47,9 +47,9 @@ def main() -> None:
     write(
         given,
         "Copies",
-        f"Wall time of `evosynth run south-yorkshire-cars-2.yaml --copies {given.copies}`, "
-        f"imports, files and verification of every copy among it. Target: 30 copies within {TARGET} s on "
-        "two cores.",
+        f"Wall time of the command with `--copies {given.copies}`, "
+        "imports, files and verification of every copy among it; south-yorkshire-cars-2. "
+        f"Target: 30 copies within {TARGET} s on two cores.",
         table(rows),
     )
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evosynth.formats import Format
+    from evosynth.messy import Messy
     from evosynth.schema import Variable
     from evosynth.spec import Spec
     from evosynth.synthesis import Result
@@ -259,9 +260,21 @@ def _run(options: argparse.Namespace) -> int:
         _report(result.verification, options.quiet)
         if not result.exact:
             say(f"The search stopped: {result.stopped}. {_advice(result)}".rstrip())
+        if result.messy is not None and not options.quiet:
+            _planted(result.messy)
         if not options.quiet:
             say(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
     return EXACT if result.exact else MISSED
+
+
+def _planted(messy: Messy) -> None:
+    """Say what is wrong in the messy file, and what becomes of the figures."""
+    changed = int((~messy.verification["exact"]).sum())
+    say(
+        f"{len(messy.key)} problems planted in data-messy.csv (key.csv tells them); from it "
+        f"{changed} of {len(messy.verification)} figures come out otherwise "
+        "(verification-messy.csv)."
+    )
 
 
 def _copies(options: argparse.Namespace, spec: Spec, folder: Path, asked: Sequence[Format]) -> int:

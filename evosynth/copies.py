@@ -21,6 +21,7 @@ import numpy as np
 from evosynth.answers import answers
 from evosynth.errors import FolderError
 from evosynth.formats import Format
+from evosynth.messy import Messy
 from evosynth.place import move
 from evosynth.schema import IntArray
 from evosynth.spec import Spec, Strategy, load
@@ -58,6 +59,8 @@ class Copy:
     verification: pd.DataFrame = field(repr=False)
     records: IntArray = field(repr=False)
     """The records as numbers, sorted; the same record is the same number in every copy."""
+
+    messy: Messy | None = field(default=None, repr=False)
 
     @property
     def exact(self) -> bool:
@@ -232,7 +235,7 @@ def _one(spec: Spec, order: Order) -> Copy:
     shutil.rmtree(order.folder, ignore_errors=True)
     order.folder.mkdir()
     fill_copy(order.folder, result, order.formats, order.notes)
-    return Copy(order.number, order.seed, result.verification, _numbers(result, spec))
+    return Copy(order.number, order.seed, result.verification, _numbers(result, spec), result.messy)
 
 
 def _numbers(result: Any, spec: Spec) -> IntArray:
@@ -281,6 +284,10 @@ def _trainer(
     pd.concat([copy.verification.assign(copy=copy.number) for copy in made]).to_csv(
         staging / "verification.csv", index=False
     )
+    for file, part in (("key.csv", "key"), ("verification-messy.csv", "verification")):
+        if spec.teaching is not None:
+            parts = [getattr(copy.messy, part).assign(copy=copy.number) for copy in made]
+            pd.concat(parts).to_csv(staging / file, index=False)
     named = [(_name(copy.number, len(made)), copy.seed, copy.exact) for copy in made]
     write_text(staging / "answers.md", answers(spec, named, shared))
     for file, text in scripts(spec, wanted).items():

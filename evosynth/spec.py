@@ -19,12 +19,13 @@ from pydantic import (
     ValidationError,
 )
 
-from evosynth import condition, contradictions, formats, kinds
+from evosynth import condition, contradictions, formats, kinds, messy
 from evosynth.classes import separate
 from evosynth.condition import Condition
 from evosynth.document import Document, read
 from evosynth.errors import Fault, Path, shown, suggest
 from evosynth.formats import Format
+from evosynth.messy import Teaching
 from evosynth.objective import Figure, Mention, Output, Plan, Text
 from evosynth.schema import Schema
 from evosynth.variables import VariableSpec, build
@@ -71,6 +72,7 @@ class SpecFile(BaseModel):
     start: Start = Field("calibrated", description="how the first candidates are drawn")
     strategy: Strategy = Field("exact", description="exact, or the founding paper's algorithm")
     formats: Formats = Field((), description="files to write besides CSV and Parquet")
+    teaching: Teaching | None = Field(None, description="problems to plant in a second file")
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ class Spec:
     """Contradictions between figures that were borne."""
     formats: tuple[Format, ...] = ()
     """Files to write besides CSV and Parquet."""
+    teaching: Teaching | None = None
+    """Problems to plant in a second file."""
 
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
@@ -111,6 +115,8 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         raise document.error(list(_translate(error, SpecFile, ()))) from None
     variables = [build(name, v, faults) for name, v in file.variables.items()]
     schema = Schema(file.records, tuple(v for v in variables if v is not None))
+    if file.teaching is not None:
+        faults += messy.faults(file.teaching, schema)
     broken = set(file.variables) - set(schema.index)
     outputs: list[Output | None] = []
     plans: list[Plan] = []
@@ -142,6 +148,7 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         tuple(plans),
         tuple(document.error(faults).lines()) if faults else (),
         file.formats,
+        file.teaching,
     )
 
 

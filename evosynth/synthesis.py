@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from evosynth import checkpoint, classic, exact, few
 from evosynth.evolve import EVERY_FIGURE, Evolution, Limits, evolve
 from evosynth.interrupt import Interrupt, interruptible
+from evosynth.messy import Messy
 from evosynth.objective import Figure
 from evosynth.problem import Problem
 from evosynth.schema import Codes, IntArray
@@ -57,6 +58,8 @@ class Result:
     seconds: dict[str, float]
     log: list[dict[str, Any]] = field(repr=False)
     state: Evolution = field(repr=False)
+    messy: Messy | None = field(default=None, repr=False)
+    """Data with the problems that the spec asks for, once they are saved."""
 
     @cached_property
     def data(self) -> pd.DataFrame:

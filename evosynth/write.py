@@ -20,6 +20,7 @@ from evosynth.codebook_page import page
 from evosynth.errors import FolderError
 from evosynth.formats import Format
 from evosynth.formats.dataset import Dataset
+from evosynth.messy import plant
 from evosynth.place import move, recover
 from evosynth.proof import read_data, verify
 from evosynth.scripts import scripts
@@ -27,6 +28,10 @@ from evosynth.scripts import scripts
 if TYPE_CHECKING:
     from evosynth.spec import Spec
     from evosynth.synthesis import Result
+
+
+MESSY = "data-messy.csv"
+"""Data with planted problems; a typo is text, so other formats would not hold it."""
 
 
 def ready(folder: Path, force: bool) -> None:
@@ -75,6 +80,9 @@ def _fill(staging: Path, result: Result, wanted: Sequence[Format], notes: Sequen
     spec = result.spec
     fill_copy(staging, result, wanted, notes)
     result.verification.to_csv(staging / "verification.csv", index=False)
+    if result.messy is not None:
+        result.messy.key.to_csv(staging / "key.csv", index=False)
+        result.messy.verification.to_csv(staging / "verification-messy.csv", index=False)
     for file, text in scripts(spec, wanted).items():
         write_text(staging / file, text)
     _json(staging / "run.json", summary(result))
@@ -94,6 +102,9 @@ def fill_copy(folder: Path, result: Result, wanted: Sequence[Format], notes: Seq
     result.verification = verify(spec, read_data(folder / "data.csv", spec.schema))
     result.seconds["verify"] = time.perf_counter() - begun
     about = spec, result.data, result.verification, notes
+    if spec.teaching is not None:
+        result.messy = plant(result.data, spec, result.seed)
+        result.messy.data.to_csv(folder / MESSY, index=False, lineterminator="\n")
     write_text(folder / "codebook.md", codebook(*about))
     write_text(folder / "codebook.html", page(*about))
 
