@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evosynth import __version__, console
 from evosynth.console import note, say
-from evosynth.errors import EvosynthError, FolderError, SpecError, shown
+from evosynth.errors import EvosynthError, FolderError, FormatError, SpecError, shown
 from evosynth.interrupt import Interrupt, interruptible
 
 if TYPE_CHECKING:
@@ -167,6 +167,7 @@ def _seconds(text: str) -> float:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from evosynth.formats import notes
     from evosynth.spec import load
 
     spec = load(options.spec)
@@ -183,6 +184,8 @@ def _check(options: argparse.Namespace) -> int:
     _table(about["variables"], ["name", "values", "label"])
     say()
     _table(about["outputs"], ["output", "kind", "figures", "title"])
+    for line in notes(spec.formats, spec.schema):
+        say(line)
     say("\nNo fault found.")
     return EXACT
 
@@ -233,8 +236,11 @@ def _run(options: argparse.Namespace) -> int:
         note("No data can have these figures; coming as near as possible.")
     asked = tuple(dict.fromkeys([*spec.formats, *(options.format or ())]))
     ready(folder, options.force or options.resume)
-    for line in formats.notes(asked, spec.schema):
-        note(line)
+    try:
+        for line in formats.notes(asked, spec.schema):
+            note(line)
+    except FormatError as error:
+        raise spec.document.error([error.fault]) from error
     if options.copies is not None:
         return _copies(options, spec, folder, asked)
     from evosynth.synthesis import synthesize

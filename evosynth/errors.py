@@ -32,10 +32,6 @@ class DataError(EvosynthError):
     """A data file that cannot be read or does not fit the spec."""
 
 
-class FormatError(EvosynthError):
-    """A file format that cannot hold the data, or whose package is not installed."""
-
-
 class FolderError(EvosynthError):
     """An output folder that may not be written."""
 
@@ -57,6 +53,14 @@ class Fault:
             name = f"[{part}]" if isinstance(part, int) else shown(part)
             text += name if isinstance(part, int) or not text else f".{name}"
         return text
+
+
+class FormatError(EvosynthError):
+    """A file format that cannot hold the data, or whose package is not installed."""
+
+    def __init__(self, message: str, path: Path = ()) -> None:
+        self.fault = Fault(path, message)
+        super().__init__(f"{self.fault.place}: {message}" if path else message)
 
 
 class SpecError(EvosynthError):

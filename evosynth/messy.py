@@ -120,7 +120,8 @@ def plant(data: pd.DataFrame, spec: Spec, seed: int) -> Messy:
         for problem, record, column, old, new in found
         for at in _places(problem, record, order)
     ]
-    key = pd.DataFrame(sorted(rows, key=lambda row: (row[1], row[3])), columns=list(KEY))
+    rows.sort(key=lambda row: (row[1], row[3]))
+    key = pd.DataFrame(rows, columns=list(KEY))
     messy = texts.iloc[order].reset_index(drop=True)
     return Messy(messy, key, verify(spec, _read(messy, schema)))
 

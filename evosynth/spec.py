@@ -23,7 +23,7 @@ from evosynth import condition, contradictions, formats, kinds, messy
 from evosynth.classes import separate
 from evosynth.condition import Condition
 from evosynth.document import Document, read
-from evosynth.errors import Fault, Path, shown, suggest
+from evosynth.errors import Fault, FormatError, Path, shown, suggest
 from evosynth.formats import Format
 from evosynth.messy import Teaching
 from evosynth.objective import Figure, Mention, Output, Plan, Text
@@ -117,6 +117,7 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
     schema = Schema(file.records, tuple(v for v in variables if v is not None))
     if file.teaching is not None:
         faults += messy.faults(file.teaching, schema)
+    faults += _format_faults(file.formats, schema)
     broken = set(file.variables) - set(schema.index)
     outputs: list[Output | None] = []
     plans: list[Plan] = []
@@ -150,6 +151,15 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         file.formats,
         file.teaching,
     )
+
+
+def _format_faults(asked: tuple[Format, ...], schema: Schema) -> Iterator[Fault]:
+    """Whatever the files that are asked for cannot hold."""
+    for name in asked:
+        try:
+            formats.fit(name, schema)
+        except FormatError as error:
+            yield replace(error.fault, path=error.fault.path or ("formats",))
 
 
 def _known(output: Output, schema: Schema) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 
@@ -166,16 +167,22 @@ def test_names_and_labels_are_never_cut_in_silence(result, folder):
         ),
     ],
 )
-def test_what_a_format_cannot_hold_is_refused_before_the_search(old, new, message, tmp_path):
+def test_what_a_format_cannot_hold_is_refused_before_the_search(
+    old, new, message, tmp_path, capsys
+):
     text = SPEC.replace(old, new)
     if message is None:
         text = text.replace("-9: 12, -8: 11", "missing: 23")
-    spec = small(tmp_path, text)
     if message is None:
-        assert formats.fit("spss", spec.schema)
+        assert formats.fit("spss", small(tmp_path, text).schema)
         return
-    with pytest.raises(FormatError, match=message):
-        formats.notes(spec.formats, spec.schema)
+    with pytest.raises(evosynth.SpecError, match=rf"spec.yaml:9 {message}"):
+        small(tmp_path, text)
+    command = ["run", str(tmp_path / "spec.yaml"), "-o", str(tmp_path / "out")]
+    text = text.replace("formats: [stata, spss, excel]", "start: calibrated")
+    small(tmp_path, text)
+    assert cli.main([*command, "--format", "spss", "--format", "stata"]) == 2
+    assert re.search(rf"spec.yaml:9 {message}", capsys.readouterr().err)
 
 
 def test_reserved_names_and_names_that_differ_in_case_are_replaced():

@@ -29,7 +29,7 @@ def fit(schema: Schema) -> Fit:
         for text in variable.texts:
             if len(text) > _CELL or _ILLEGAL.search(text):
                 message = f"the code {shown(text)!r} does not go into a cell of Excel"
-                raise FormatError(f"variables.{shown(variable.name)}.categories: {message}")
+                raise FormatError(message, ("variables", variable.name, "categories"))
     sheets = -(-schema.records // (_ROWS - 1))
     if sheets > 1:
         names = f"{DATA}, {DATA} 2 … {DATA} {sheets}"

@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from evosynth.errors import FormatError, shown
+from evosynth.errors import FormatError
 from evosynth.formats.dataset import Dataset
 from evosynth.formats.limits import (
     Fit,
@@ -44,7 +44,7 @@ def fit(schema: Schema) -> Fit:
         longest = max(n_bytes(text) for text in variable.texts)
         if variable.values.dtype == object and longest > _TEXT:
             message = f"a code has {longest:,} bytes, and SPSS takes {_TEXT:,}; write a shorter one"
-            raise FormatError(f"variables.{shown(variable.name)}.categories: {message}")
+            raise FormatError(message, ("variables", variable.name, "categories"))
     return found
 
 
@@ -53,11 +53,11 @@ def missing_values(variable: Variable) -> list[Any]:
     if variable.blank or not variable.missing:
         return []
     codes = variable.values[variable.valid :].tolist()
-    where = f"variables.{shown(variable.name)}.missing"
+    where = ("variables", variable.name, "missing")
     if variable.values.dtype == object:
         if any(n_bytes(code) > _MISSING_TEXT for code in codes) or len(codes) > _MISSING:
             message = f"SPSS takes up to {_MISSING} missing codes of {_MISSING_TEXT} bytes each"
-            raise FormatError(f"{where}: {message}; write numbers as codes, or fewer and shorter")
+            raise FormatError(f"{message}; write numbers as codes, or fewer and shorter", where)
         return list(codes)
     if len(codes) <= _MISSING:
         return list(codes)
@@ -69,7 +69,7 @@ def missing_values(variable: Variable) -> list[Any]:
             within = {"lo": rest[0], "hi": rest[-1]}
             return [within] if alone is None else [within, alone]
     message = f"SPSS takes up to {_MISSING} missing codes, or a range without valid values in it"
-    raise FormatError(f"{where}: {message}; choose codes that lie together, such as -9 to -5")
+    raise FormatError(f"{message}; choose codes that lie together, such as -9 to -5", where)
 
 
 def write(dataset: Dataset, path: Path, name: str) -> None:

@@ -64,7 +64,7 @@ def fit(schema: Schema) -> Fit:
             continue
         if variable.missing > len(_LETTERS):
             message = f"Stata has {len(_LETTERS)} missing values, .a to .z; list fewer codes"
-            raise FormatError(f"variables.{shown(variable.name)}.missing: {message}")
+            raise FormatError(message, ("variables", variable.name, "missing"))
         codes = letters(variable)
         own = found.values.get(variable.name, {})
         for code, letter in codes.items():
@@ -91,7 +91,7 @@ def _fit_text(variable: Variable, found: Fit) -> None:
     longest = max(n_bytes(text) for text in variable.texts)
     if longest > _TEXT:
         message = f"a code has {longest:,} bytes, and Stata takes {_TEXT:,}; write a shorter one"
-        raise FormatError(f"variables.{shown(variable.name)}.categories: {message}")
+        raise FormatError(message, ("variables", variable.name, "categories"))
     labels = found.values.pop(variable.name, {})
     if any(str(code) != label for code, label in labels.items()):
         message = "holds text codes, which Stata cannot label; a note of the variable lists them"
