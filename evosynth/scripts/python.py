@@ -168,7 +168,9 @@ def show(block: Block, position: int, expression: str) -> str:
 def _counting(analysis: Counting, block: Block, schema: Schema) -> Iterator[str]:
     names = list(analysis.names) if analysis.complete else []
     chosen = select(block, names, schema)
-    yield f"people = {chosen}" if analysis.complete else f"people = data.loc[{chosen}.index]"
+    if not analysis.complete:  # missing values count as well, by their codes
+        chosen = "data" if block.where is None else f"data.loc[{chosen}.index]"
+    yield f"people = {chosen}"
 
     def counted(group: Group) -> str:
         if not group:

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 def script(spec: Spec, written: bool) -> str:
     """Write the whole script; ``written``: there is an SPSS file beside it."""
     schema, names = spec.schema, files.fit(spec.schema).names
-    lines = [
-        comment(text) for text in opening(spec, "Change to the folder of the data first (CD).")
-    ]
+    about = opening(spec, "Change to the folder of the data first (CD).", 240)
+    lines = [comment(text) for text in about]
     lines += ["SET UNICODE=ON.", "SET DECIMAL=DOT."]
     lines += ["GET FILE='data.sav'."] if written else list(_load(schema))
     for block in blocks(spec):

@@ -5,10 +5,13 @@ from __future__ import annotations
 from evosynth.schema import Variable
 from evosynth.scripts.text import is_text, line
 
+_LONGEST = 240
+"""Characters of a comment, which must not be broken: each of its lines would need a stop."""
+
 
 def comment(text: str) -> str:
     """Write a comment; it is one line, and only its own full stop ends it."""
-    return f"* {line(text).rstrip(' .')}."
+    return f"* {line(text, _LONGEST).rstrip(' .')}."
 
 
 def quoted(text: str) -> str:

@@ -52,12 +52,12 @@ def line(text: str, longest: int = _LONGEST) -> str:
     return plain.rstrip(" \\")
 
 
-def opening(spec: Spec, run: str) -> list[str]:
+def opening(spec: Spec, run: str, width: int = _WIDTH) -> list[str]:
     """Say what a script does and what the data are, for its first comment."""
     title = line(spec.title) or "Synthetic teaching data"
     figures = sum(len(figures) for figures in spec.figures)
     told = f"Loads the data and prints {figures:,} published figures, recomputed. {run}"
-    return [title, *textwrap.wrap(told, _WIDTH), *textwrap.wrap(NOTICE, _WIDTH)]
+    return [title, *textwrap.wrap(told, width), *textwrap.wrap(NOTICE, width)]
 
 
 def is_text(variable: Variable) -> bool:
