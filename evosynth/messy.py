@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from evosynth.errors import Fault, suggest
-from evosynth.schema import IntArray, Schema, Variable
+from evosynth.schema import Schema, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,17 +108,14 @@ def plant(data: pd.DataFrame, spec: Spec, seed: int) -> Messy:
     twice = rng.choice(size, _number(teaching.duplicates, size), replace=False)
     # Always behind the original, so that dropping duplicates gives the clean order back.
     order = np.insert(order, rng.integers(twice + 1, size + 1), twice)
-    first = np.full(size, -1)
-    for place, record in enumerate(order.tolist()):
-        if first[record] < 0:
-            first[record] = place
-        else:
-            new = f"the same as record {first[record] + 1}"
-            found.append(("duplicate", place, "", "", new))
+    first = np.unique(order, return_index=True)[1]
+    again = {int(order[place]): int(place) for place in np.setdiff1d(np.arange(len(order)), first)}
+    for record in again:
+        found.append(("duplicate", record, "", "", f"the same as record {first[record] + 1}"))
     rows: list[tuple[Any, ...]] = [
         (problem, at + 1, order[at] + 1, column, old, new)
         for problem, record, column, old, new in found
-        for at in _places(problem, record, order)
+        for at in _places(problem, int(first[record]), again.get(record))
     ]
     rows.sort(key=lambda row: (row[1], row[3]))
     key = pd.DataFrame(rows, columns=list(KEY))
@@ -126,9 +123,11 @@ def plant(data: pd.DataFrame, spec: Spec, seed: int) -> Messy:
     return Messy(messy, key, verify(spec, _read(messy, schema)))
 
 
-def _places(problem: str, record: int, order: IntArray) -> list[int]:
+def _places(problem: str, first: int, again: int | None) -> list[int]:
     """Where a problem stands: that of a record that stands there twice stands there twice."""
-    return [record] if problem == "duplicate" else np.flatnonzero(order == record).tolist()
+    if again is None:
+        return [first]
+    return [again] if problem == "duplicate" else [first, again]
 
 
 def _number(share: float | None, records: int) -> int:

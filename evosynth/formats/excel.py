@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from evosynth.errors import FormatError, shown
 from evosynth.formats.dataset import Dataset
@@ -17,6 +20,7 @@ DATA = "data"
 _ROWS = 1_048_576
 _CELL = 32_767
 _CHUNK = 50_000
+_TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
@@ -83,8 +87,23 @@ def write(dataset: Dataset, path: Path, name: str) -> None:
                 )
             sheet.append(row)
     add(book.create_sheet("codebook"), _codebook(dataset), [20, 40, 16, 40, 12])
-    with path.open("wb") as file:
+    with tempfile.TemporaryFile(dir=path.parent) as file:
         book.save(file)
+        _timeless(file, path)
+
+
+def _timeless(file: IO[bytes], path: Path) -> None:
+    """Copy a workbook without times: the same data are the same bytes, whenever written."""
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+        for entry in old.infolist():
+            plain = zipfile.ZipInfo(entry.filename)
+            plain.compress_type = zipfile.ZIP_DEFLATED
+            plain.file_size = entry.file_size
+            with old.open(entry) as source, new.open(plain, "w") as target:
+                if entry.filename == "docProps/core.xml":
+                    target.write(_TIME.sub(b"1980-01-01T00:00:00Z", source.read()))
+                else:
+                    shutil.copyfileobj(source, target, 1 << 20)
 
 
 def _records(dataset: Dataset, start: int, end: int) -> Iterator[tuple[Any, ...]]:

@@ -24,6 +24,8 @@ from evosynth.schema import Schema, Variable
 
 _NAME, _LABEL, _VALUE_LABEL, _FILE_LABEL, _LINE = 64, 256, 120, 64, 80
 _TEXT, _MISSING_TEXT, _MISSING = 32_767, 8, 3
+_CREATED = 92
+"""Where a file has the date and the time of its making."""
 _RESERVED = frozenset("ALL AND BY EQ GE GT LE LT NE NOT OR TO WITH".split())
 
 
@@ -107,6 +109,9 @@ def write(dataset: Dataset, path: Path, name: str) -> None:
         )
     except pyreadstat.ReadstatError as error:
         raise OSError(f"{path.name}: {error}") from error
+    with path.open("r+b") as file:  # the same data are the same bytes, whenever they are written
+        file.seek(_CREATED)
+        file.write(b"01 Jan 7000:00:00")
 
 
 def _lines(text: str) -> list[str]:
