@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from evosynth.copies import make_copies
     from evosynth.errors import DataError, EvosynthError, FolderError, SpecError
     from evosynth.proof import read_data, verify
     from evosynth.spec import Spec, load
@@ -18,6 +19,7 @@ _HOME = {
     "EvosynthError": "errors",
     "FolderError": "errors",
     "SpecError": "errors",
+    "make_copies": "copies",
     "Spec": "spec",
     "load": "spec",
     "Progress": "synthesis",
@@ -36,6 +38,7 @@ __all__ = [
     "Spec",
     "SpecError",
     "load",
+    "make_copies",
     "read_data",
     "synthesize",
     "verify",

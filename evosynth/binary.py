@@ -32,6 +32,9 @@ class Binary(TermFigures, DevianceFigures):
         texts = [outcome.texts[level] for level in levels]
         return levels[texts.index("1")] if set(texts) == {"0", "1"} else levels[1]
 
+    def _script_outcomes(self, schema: Schema) -> list[int]:
+        return [self._event(schema)]
+
     def _single(self, kernel: Kernel, schema: Schema) -> Likelihood:
         outcome = schema[self._formula.outcome]
         event = (np.arange(outcome.size) == self._event(schema)).astype(np.float64)

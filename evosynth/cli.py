@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from evosynth import __version__, console
 from evosynth.console import note, say
-from evosynth.errors import EvosynthError, SpecError, shown
+from evosynth.errors import EvosynthError, FolderError, FormatError, SpecError, shown
 from evosynth.interrupt import Interrupt, interruptible
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evosynth.formats import Format
+    from evosynth.messy import Messy
     from evosynth.schema import Variable
     from evosynth.spec import Spec
     from evosynth.synthesis import Result
@@ -84,6 +86,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="W",
         help="threads (default: all cores); same result",
     )
+    run.add_argument(
+        "--copies",
+        type=_whole(1, 999),
+        metavar="M",
+        help="make M different datasets, each in a folder of its own, with an answer sheet",
+    )
     run.add_argument("--time", type=_seconds, metavar="S", help="stop the search after S seconds")
     run.add_argument(
         "--generations",
@@ -93,6 +101,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--resume", action="store_true", help="go on with an unfinished run in DIR")
     run.add_argument("--force", action="store_true", help="replace the results in DIR")
+    run.add_argument(
+        "--format",
+        action="append",
+        type=_format,
+        metavar="F",
+        help="stata, spss or excel, besides CSV and Parquet; may be repeated",
+    )
     run.add_argument(
         "--anyway",
         action="store_true",
@@ -105,9 +120,20 @@ def _parser() -> argparse.ArgumentParser:
 
     verify = commands.add_parser("verify", help="recompute every figure from a data file")
     verify.add_argument("spec", metavar="SPEC")
-    verify.add_argument("data", metavar="DATA", help=".csv or .parquet")
+    verify.add_argument("data", metavar="DATA", help=".csv, .parquet, .dta, .sav or .xlsx")
     verify.add_argument("--json", action="store_true", help="print JSON")
     verify.set_defaults(command=_verify)
+
+    new = commands.add_parser("new", help="write a commented spec to start from")
+    new.add_argument("spec", metavar="SPEC", nargs="?", default="spec.yaml", help="file to write")
+    new.add_argument(
+        "--from",
+        dest="codebook",
+        metavar="CSV",
+        help="codebook (variable, label, code, value label, count) to take the variables from",
+    )
+    new.add_argument("--force", action="store_true", help="replace the file if it is there")
+    new.set_defaults(command=_new)
 
     schema = commands.add_parser("schema", help="print the JSON Schema of specs, for editors")
     schema.set_defaults(command=_schema)
@@ -124,6 +150,15 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
     return read
 
 
+def _format(text: str) -> str:
+    from evosynth.formats import named
+
+    try:
+        return named(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _seconds(text: str) -> float:
     with contextlib.suppress(ValueError):
         if float(text) > 0:
@@ -132,6 +167,7 @@ def _seconds(text: str) -> float:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from evosynth.formats import notes
     from evosynth.spec import load
 
     spec = load(options.spec)
@@ -148,6 +184,8 @@ def _check(options: argparse.Namespace) -> int:
     _table(about["variables"], ["name", "values", "label"])
     say()
     _table(about["outputs"], ["output", "kind", "figures", "title"])
+    for line in notes(spec.formats, spec.schema):
+        say(line)
     say("\nNo fault found.")
     return EXACT
 
@@ -188,7 +226,7 @@ def _declared(spec: Spec) -> dict[str, Any]:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from evosynth import progress
+    from evosynth import formats, progress
     from evosynth.spec import load
     from evosynth.write import readable, ready, summary
 
@@ -198,7 +236,15 @@ def _run(options: argparse.Namespace) -> int:
         note(line)
     if spec.clashes:
         note("No data can have these figures; coming as near as possible.")
+    asked = tuple(dict.fromkeys([*spec.formats, *(options.format or ())]))
     ready(folder, options.force or options.resume)
+    try:
+        for line in formats.notes(asked, spec.schema):
+            note(line)
+    except FormatError as error:
+        raise spec.document.error([error.fault]) from error
+    if options.copies is not None:
+        return _copies(options, spec, folder, asked)
     from evosynth.synthesis import synthesize
 
     display = progress.choose(options.quiet, options.json)
@@ -215,7 +261,7 @@ def _run(options: argparse.Namespace) -> int:
         )
     finally:
         display.close()
-    result.save(folder, force=options.force or options.resume)
+    result.save(folder, force=options.force or options.resume, formats=asked)
     if options.json:
         say(json.dumps({"event": "done", "folder": readable(folder), **summary(result)}))
     else:
@@ -224,9 +270,64 @@ def _run(options: argparse.Namespace) -> int:
             _report_rules(result.rules, options.quiet)
         if not result.exact:
             say(f"The search stopped: {result.stopped}. {_advice(result)}".rstrip())
+        if result.messy is not None and not options.quiet:
+            _planted(result.messy)
         if not options.quiet:
             say(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
     return EXACT if result.exact else MISSED
+
+
+def _planted(messy: Messy) -> None:
+    """Say what is wrong in the messy file, and what becomes of the figures."""
+    changed = int((~messy.verification["exact"]).sum())
+    say(
+        f"{len(messy.key)} problems planted in data-messy.csv (key.csv tells them); from it "
+        f"{changed} of {len(messy.verification)} figures come out otherwise "
+        "(verification-messy.csv)."
+    )
+
+
+def _copies(options: argparse.Namespace, spec: Spec, folder: Path, asked: Sequence[Format]) -> int:
+    """Make several datasets; say how each turned out."""
+    from evosynth.copies import Copy, make_copies, overlap
+
+    if options.resume:
+        raise FolderError("--resume goes on with one dataset; leave it out with --copies")
+
+    def tell(copy: Copy) -> None:
+        if options.json:
+            say(json.dumps({"event": "copy", "copy": copy.number, "seed": copy.seed}))
+        elif not options.quiet:
+            note(f"copy {copy.number} of {options.copies}: exact")
+
+    made = make_copies(
+        spec,
+        folder,
+        options.copies,
+        options.seed,
+        workers=options.workers or os.cpu_count() or 1,
+        strategy=options.strategy,
+        time=options.time,
+        generations=options.generations,
+        formats=asked,
+        force=options.force,
+        progress=tell,
+    )
+    done = sum(copy.exact for copy in made)
+    if options.json:
+        say(json.dumps({"event": "done", "copies": len(made), "exact": done}))
+    elif not options.quiet or done < len(made):
+        say(f"{done} of {len(made)} copies reproduce every published figure exactly as printed.")
+        for copy in made:
+            if not copy.exact:
+                missed = int((~copy.verification["exact"]).sum())
+                say(f"copy {copy.number} misses {missed} figures; see verification.csv")
+        shared = overlap(made)["share"]
+        if len(shared):
+            most = f"{shared.max():.1%} at most"
+            say(f"Two copies share {shared.mean():.1%} of their records, {most}.")
+        say(f"Written to {folder}: copies for students, answers.md and overlap.csv for you.")
+    return EXACT if done == len(made) else MISSED
 
 
 def _advice(result: Result) -> str:
@@ -291,6 +392,16 @@ def _report(found: pd.DataFrame, quiet: bool) -> None:
         if len(missed) > _SHOWN:
             say(f"… and {len(missed) - _SHOWN} more")
         say("A half-unit is half of the last printed digit: 0.005 where two decimals are printed.")
+
+
+def _new(options: argparse.Namespace) -> int:
+    from evosynth.start_spec import EXAMPLE, from_codebook
+    from evosynth.write import write_whole
+
+    text = from_codebook(options.codebook) if options.codebook else EXAMPLE
+    write_whole(Path(options.spec), text, options.force)
+    say(f"Written to {options.spec}; look for TODO, then: evosynth check {options.spec}")
+    return EXACT
 
 
 def _schema(options: argparse.Namespace) -> int:

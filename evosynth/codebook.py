@@ -2,81 +2,182 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evosynth.notice import FORBIDDEN, NOTICE, called
+from evosynth.schema import FloatArray, IntArray, Schema, Variable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evosynth.spec import Spec
-    from evosynth.synthesis import Result
 
-NOTICE = (
-    "These data are synthetic: no record describes a person. They were made from published figures "
-    "alone, to reproduce those figures; anything else in them is arbitrary. Use them to teach and "
-    "to practise, not to draw conclusions."
-)
+_BINS = 24
 
 
-def codebook(result: Result) -> str:
-    """Describe a dataset in Markdown."""
-    spec = result.spec
-    done, figures = int(result.verification["exact"].sum()), len(result.verification)
+@dataclass(frozen=True)
+class Described:
+    """What a codebook says of one variable."""
+
+    variable: Variable
+    counts: IntArray
+    """Records of each category, or within each bin of a quantity, missing ones left out there."""
+    edges: FloatArray
+    """Ends of the bins of a quantity; none of a variable of categories."""
+    missing: int
+    """Records without a valid value."""
+    summary: str
+
+    @property
+    def records(self) -> int:
+        """Records in all."""
+        return int(self.counts.sum()) + (0 if self.variable.categorical else self.missing)
+
+
+def describe(data: pd.DataFrame, schema: Schema) -> list[Described]:
+    """Count the values of every variable."""
+    return [_describe(data[variable.name], variable) for variable in schema.shown]
+
+
+def _describe(column: pd.Series[Any], variable: Variable) -> Described:
+    if variable.identifier is not None:
+        summary = f"Tells records apart: {column.iloc[0]}, {column.iloc[-1]} and so on."
+        return Described(variable, np.empty(0, np.int64), np.empty(0), 0, summary)
+    if variable.date:
+        return _describe_dates(column, variable)
+    if variable.labels is not None:
+        found = column.value_counts()
+        counts = [int(found.get(value, 0)) for value in variable.values]
+        if variable.blank:
+            counts[-1] = int(column.isna().sum())
+        known = np.array(counts)
+        return Described(variable, known, np.empty(0), int(known[variable.valid :].sum()), "")
+    known = column[column.isin(variable.values[: variable.valid])].to_numpy(dtype=float)
+    low, high = variable.texts[0], variable.texts[variable.valid - 1]
+    what = "Number" if variable.decimals else "Whole number"
+    summary = f"{what} from {low} to {high}."
+    missing = len(column) - len(known)
+    if len(known):
+        sd = f"{known.std(ddof=1):.2f}" if len(known) > 1 else "none"
+        quartiles = np.quantile(known, [0.25, 0.5, 0.75])
+        middle = ", ".join(f"{value:g}" for value in quartiles)
+        summary = (
+            f"{what} from {low} to {high}; mean {known.mean():.2f}, standard deviation {sd}, "
+            f"quartiles {middle}, smallest {known.min():g}, largest {known.max():g}."
+        )
+    if variable.missing:
+        summary += f" {missing:,} values are missing."
+    first, last = variable.quantities[0], variable.quantities[variable.valid - 1]
+    unit = 10.0**-variable.decimals
+    bins = min(_BINS, variable.valid)
+    width = np.ceil((last - first + unit) / unit / bins) * unit  # whole values in every bin
+    edges = first - unit / 2 + width * np.arange(bins + 1)
+    edges = edges[: int(np.searchsorted(edges, last)) + 1]
+    return Described(variable, np.histogram(known, edges)[0], edges, missing, summary)
+
+
+def _describe_dates(column: pd.Series[Any], variable: Variable) -> Described:
+    days = column.dropna().to_numpy().astype("datetime64[D]").astype(np.int64)
+    missing = len(column) - len(days)
+    summary = f"Date from {variable.texts[0]} to {variable.texts[variable.valid - 1]}."
+    if variable.missing:
+        summary += f" {missing:,} values are missing."
+    first, last = variable.quantities[0], variable.quantities[variable.valid - 1]
+    edges = np.linspace(first - 0.5, last + 0.5, min(_BINS, variable.valid) + 1)
+    return Described(variable, np.histogram(days, edges)[0], edges, missing, summary)
+
+
+def codes(described: Described) -> Iterator[tuple[str, str, int | None, bool]]:
+    """Code, label, number of records and whether it stands for a missing value."""
+    variable = described.variable
+    if variable.identifier is not None:
+        return
+    if variable.labels is None:
+        missing = zip(variable.texts[variable.valid :], variable.missing_labels, strict=True)
+        for code, label in [] if variable.blank else missing:
+            yield code, label, None, True
+        return
+    for level, (code, label) in enumerate(zip(variable.texts, variable.labels, strict=True)):
+        if variable.blank and level == variable.size - 1:
+            code, label = "(blank)", "No value"
+        yield code, label, int(described.counts[level]), level >= variable.valid
+
+
+def codebook(
+    spec: Spec,
+    data: pd.DataFrame,
+    verification: pd.DataFrame,
+    notes: Sequence[str] = (),
+    rules: pd.DataFrame | None = None,
+) -> str:
+    """Describe a dataset in Markdown; ``notes`` say what files cannot hold."""
     lines = [
-        f"# {_plain(spec.title) or 'Synthetic teaching data'}",
+        f"# {plain(spec.title) or 'Synthetic teaching data'}",
         "",
         f"**{NOTICE}**",
         "",
-        f"{spec.schema.records:,} records, {len(spec.schema.shown)} variables. "
-        f"{done} of {figures} published figures reproduced exactly as printed.",
+        f"**{FORBIDDEN}**",
+        "",
+        overview(spec, verification, len(data)),
     ]
     if spec.source:
-        lines += ["", f"Source of the figures: {_plain(spec.source)}"]
+        lines += ["", f"Source of the figures: {plain(spec.source)}"]
     lines += ["", "## Variables"]
-    for variable in spec.schema.shown:
-        lines += ["", f"### {variable.name}", "", _plain(variable.label), ""]
-        column = result.data[variable.name]
-        if variable.identifier is not None:
-            lines += [f"Tells records apart: {_plain(str(column.iloc[0]))} and so on."]
+    for described in describe(data, spec.schema):
+        variable = described.variable
+        lines += ["", f"### {plain(variable.name)}", "", plain(variable.label), ""]
+        if described.summary:
+            lines += [described.summary]
+        rows = list(codes(described))
+        if not variable.categorical or variable.identifier is not None:
+            lines += [f"- {plain(code)}: {plain(label)} (missing)" for code, label, *_ in rows]
             continue
-        if variable.date:
-            ends = [f"{day:%Y-%m-%d}" for day in (column.min(), column.max())]
-            lines += [f"Date from {ends[0]} to {ends[1]}; {column.isna().sum():,} are missing."]
-            continue
-        if variable.labels is None:
-            low, high = variable.texts[0], variable.texts[variable.valid - 1]
-            known = column[column.isin(variable.values[: variable.valid])].astype(float)
-            what = "Number" if variable.decimals else "Whole number"
-            lines += [
-                f"{what} from {low} to {high}; mean {known.mean():.2f}, "
-                f"standard deviation {known.std():.2f}, median {known.median():g}."
-            ]
-            if variable.missing:
-                lines[-1] += f" {len(column) - len(known):,} values are missing."
-            continue
-        counts = column.value_counts()
         lines += ["| code | label | records | share |", "|---|---|---:|---:|"]
-        for level, (text, label) in enumerate(zip(variable.texts, variable.labels, strict=True)):
-            blank = variable.blank and level == variable.size - 1
-            count = int(column.isna().sum() if blank else counts.get(variable.values[level], 0))
-            share = count / spec.schema.records
-            lines.append(f"| {_plain(text)} | {_plain(label)} | {count:,} | {share:.2%} |")
+        for code, label, count, missing in rows:
+            share = (count or 0) / max(1, described.records)
+            label = f"{plain(label)} (missing)" if missing else plain(label)
+            lines.append(f"| {plain(code)} | {label} | {count:,} | {share:.2%} |")
     lines += ["", "## Published figures", "", "| output | kind | figures | exact |"]
     lines += ["|---|---|---:|---:|"]
-    for position, part in result.verification.groupby("output"):
-        output = spec.outputs[int(str(position))]
-        title = _plain(output.title) or f"outputs[{position}]"
-        lines.append(f"| {title} | {output.kind} | {len(part)} | {int(part['exact'].sum())} |")
-    if spec.bound:
+    for title, kind, figures, exact in reproduced(spec, verification):
+        lines.append(f"| {plain(title)} | {kind} | {figures} | {exact} |")
+    if notes:
+        lines += ["", "## What the files cannot hold", ""]
+        lines += [f"- {plain(note)}" for note in notes]
+    if rules is not None and len(rules):
         lines += ["", "## Rules", ""]
         lines += ["| rule | records that break it | of all | by chance |", "|---|---:|---:|---:|"]
         lines += [
-            f"| {_plain(row['rule'])} | {row['violated']:,} | {row['share']:.2%} "
+            f"| {plain(row['rule'])} | {row['violated']:,} | {row['share']:.2%} "
             f"| {row['by_chance']:.1%} |"
-            for row in result.rules.to_dict("records")
+            for row in rules.to_dict("records")
         ]
     if spec.clashes:
         lines += ["", "## Contradictions", ""]
         lines += ["These published figures contradict each other; some had to give.", ""]
-        lines += [f"- {_plain(clash)}" for clash in contradictions(spec)]
+        lines += [f"- {plain(clash)}" for clash in contradictions(spec)]
     return "\n".join(lines) + "\n"
+
+
+def overview(spec: Spec, verification: pd.DataFrame, records: int) -> str:
+    """Say how much there is, and how much of it is as published."""
+    done, figures = int(verification["exact"].sum()), len(verification)
+    return (
+        f"{records:,} records, {len(spec.schema.shown)} variables. "
+        f"{done} of {figures} published figures reproduced exactly as printed."
+    )
+
+
+def reproduced(spec: Spec, verification: pd.DataFrame) -> Iterator[tuple[str, str, int, int]]:
+    """Name of each output, its kind, its figures and how many of them are exact."""
+    for group, part in verification.groupby("output"):
+        position = int(str(group))
+        kind = spec.outputs[position].kind
+        yield called(spec, position), kind, len(part), int(part["exact"].sum())
 
 
 def contradictions(spec: Spec) -> list[str]:
@@ -84,7 +185,7 @@ def contradictions(spec: Spec) -> list[str]:
     return [f"line {clash.removeprefix(f'{spec.document.file}:')}" for clash in spec.clashes]
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Keep a stranger's text inside its Markdown cell."""
     joined = " ".join(text.split())
-    return "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in joined)
+    return "".join(f"\\{c}" if c in "\\`*_[]<>|#&" else c for c in joined)

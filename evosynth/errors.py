@@ -55,6 +55,14 @@ class Fault:
         return text
 
 
+class FormatError(EvosynthError):
+    """A file format that cannot hold the data, or whose package is not installed."""
+
+    def __init__(self, message: str, path: Path = ()) -> None:
+        self.fault = Fault(path, message)
+        super().__init__(f"{self.fault.place}: {message}" if path else message)
+
+
 class SpecError(EvosynthError):
     """All faults of a spec file at once."""
 

@@ -103,6 +103,17 @@ class Estimated(Regression):
             ratio_errors=getattr(self, "standard_errors_of", "coefficients") == "ratios",
         )
 
+    def _script_traits(self, schema: Schema) -> dict[str, Any]:
+        traits = self._traits(schema)
+        return {
+            **super()._script_traits(schema),
+            "null": self._sizes(schema)[1],
+            "robust": traits.robust,
+            "level": traits.level,
+            "ratios": traits.ratios,
+            "ratio_errors": traits.ratio_errors,
+        }
+
     def _sizes(self, schema: Schema) -> tuple[int, int]:
         """Return the number of parameters, with and without covariates."""
         return len(self._parameters(schema)), 1

@@ -28,7 +28,7 @@ from evosynth.rules import Bound, RuleSpec
 from evosynth.sampling import redrawn
 from evosynth.schema import Codes, FloatArray, IntArray, Schema, Variable
 from evosynth.settle import narrow
-from evosynth.variables import VariableSpec
+from evosynth.variables import VariableSpec, numbered
 
 SLOT = "slot"
 _TRIED = 20
@@ -91,14 +91,7 @@ def persons(given: HouseholdsSpec, schema: Schema) -> Schema:
     share = np.full(len(values), 1 / len(values))
     number = Variable(given.person, "Number of the person in the household", values, None, share)
     number = replace(number, shaped=True)
-    key = Variable(
-        given.identifier,
-        "Number of the household",
-        np.zeros(1, np.uint8),
-        ("",),
-        np.ones(1),
-        identifier=("", 1),
-    )
+    key = numbered(given.identifier, "Number of the household", "", 1, given.count)
     return replace(schema, variables=(key, number, *schema.variables))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field, field_validator
 
+from evosynth.analysis import Analysis, Fitting
 from evosynth.classes import Classes, any_level, classify
 from evosynth.counting import levels_within, population
 from evosynth.design import (
@@ -343,6 +344,34 @@ class Regression(Output):
         """Cells of the records that the model rests on: the first is theirs."""
         groups = {name: any_level(schema[name]) for name in self._names}
         return classify(schema, groups, self.condition)
+
+    def analysis(self, schema: Schema) -> Analysis:
+        """Tell everything that a script needs to fit the model."""
+        if self.table is not None:
+            return self._filled(schema)[0].analysis(schema)
+        parameters = self._parameters(schema)
+        outcome = schema[self._formula.outcome]
+        traits = self._script_traits(schema)
+        return Fitting(
+            self.kind,
+            self.formula,
+            outcome.name,
+            self._formula.log,
+            tuple(outcome.texts[level] for level in self._script_outcomes(schema)),
+            self._names,
+            self._columns(schema),
+            tuple(self._read(schema)[0]),
+            len(parameters),
+            **traits,
+        )
+
+    def _script_outcomes(self, schema: Schema) -> list[int]:
+        """Levels of the outcome that a script must know."""
+        return []
+
+    def _script_traits(self, schema: Schema) -> dict[str, Any]:
+        """Whatever else a script must know."""
+        return {"extra": self._others[0] if self._others else None, "null": 1}
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Refit with statsmodels."""

@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
 
 from evosynth import condition
+from evosynth.analysis import Analysis
 from evosynth.condition import Condition
 from evosynth.errors import Fault, Path
 from evosynth.grid import Grid
@@ -214,6 +215,10 @@ class Output(BaseModel):
     @abstractmethod
     def lower(self, schema: Schema) -> Plan:
         """Return the same figures in the terms of the search."""
+
+    def analysis(self, schema: Schema) -> Analysis | None:
+        """Describe how the figures are computed, in their order, for scripts beside the data."""
+        return None
 
     @abstractmethod
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evosynth.errors import DataError, shown, suggest
+from evosynth.formats import SUFFIXES, reading
 from evosynth.schema import FloatArray, Schema, Variable
 from evosynth.spec import Spec
 
@@ -18,15 +19,10 @@ _GROUPED_FROM = 50_000
 
 
 def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
-    """Read the variables of a spec from a CSV or Parquet file."""
+    """Read the variables of a spec from a CSV, Parquet, Stata, SPSS or Excel file."""
     file = Path(path)
     try:
-        if file.suffix.lower() == ".parquet":
-            frame = pd.read_parquet(file)
-        elif file.suffix.lower() == ".csv":
-            frame = _read_csv(file, schema)
-        else:
-            raise DataError(f"{file}: the name must end in .csv or .parquet")
+        frame = _read(file, schema)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise DataError(f"{file}: cannot be read: {reason}") from error
@@ -57,7 +53,35 @@ def read_data(path: str | os.PathLike[str], schema: Schema) -> pd.DataFrame:
         problems.append(f"{file}: there are no records")
     if problems:
         raise DataError("\n".join(problems))
-    return frame[[variable.name for variable in schema.shown]]
+    return _typed(frame, schema)
+
+
+def _read(file: Path, schema: Schema) -> pd.DataFrame:
+    """Read a file by its ending."""
+    match SUFFIXES.get(file.suffix.lower()):
+        case "parquet":
+            return pd.read_parquet(file)
+        case "csv":
+            return _read_csv(file, schema)
+        case "stata":
+            return reading.read_stata(file, schema)
+        case "spss":
+            return reading.read_spss(file, schema)
+        case "excel":
+            return reading.read_excel(file, schema)
+    *others, last = SUFFIXES
+    raise DataError(f"{file}: the name must end in {', '.join(others)} or {last}")
+
+
+def _typed(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """Columns of the spec in its types: other programs store whole numbers as they like."""
+    columns: dict[str, Any] = {}
+    for variable in schema.shown:
+        column, wanted = frame[variable.name], _type(variable)
+        if wanted is not str and str(column.dtype) != str(wanted):
+            column = column.astype("Float64" if wanted == "Int64" else wanted).astype(wanted)
+        columns[variable.name] = column
+    return pd.DataFrame(columns, copy=False)
 
 
 def plain(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:

@@ -55,6 +55,8 @@ class Variable:
     """Whether the last value is a blank in data files."""
     decimals: int = 0
     """Of the values of a quantity."""
+    missing_labels: tuple[str, ...] = ()
+    """One label per code of a missing value, of a quantity as well."""
     shaped: bool = False
     """Whether the spec says how it is distributed."""
     ordered: bool = False

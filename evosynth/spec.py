@@ -19,11 +19,12 @@ from pydantic import (
     ValidationError,
 )
 
-from evosynth import condition, contradictions, kinds, rule_clashes
+from evosynth import condition, contradictions, formats, kinds, messy, rule_clashes
 from evosynth.classes import separate
 from evosynth.condition import Condition
 from evosynth.document import Document, read
-from evosynth.errors import Fault, Path, shown, suggest
+from evosynth.errors import Fault, FormatError, Path, shown, suggest
+from evosynth.formats import Format
 from evosynth.households import (
     Households,
     HouseholdsSpec,
@@ -33,6 +34,7 @@ from evosynth.households import (
 )
 from evosynth.households import clashes as household_clashes
 from evosynth.households import faults as household_faults
+from evosynth.messy import Teaching
 from evosynth.objective import Figure, Mention, Output, Plan, Text
 from evosynth.rules import MAX_RULES, Bound, RuleItem, bind, names_of
 from evosynth.schema import Schema
@@ -55,6 +57,17 @@ def _ungrouped(value: Any) -> Any:
     return value
 
 
+def _formats(value: Any) -> Any:
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ValueError(f"expected a list of formats: {', '.join(formats.NAMES)}")
+    return [formats.named(name) for name in value]
+
+
+Formats = Annotated[tuple[Format, ...], BeforeValidator(_formats)]
+
+
 class SpecFile(BaseModel):
     """A spec: variables, and the published outputs that the data must reprint."""
 
@@ -73,6 +86,8 @@ class SpecFile(BaseModel):
     households: HouseholdsSpec | None = Field(None, description="what persons live in")
     start: Start = Field("calibrated", description="how the first candidates are drawn")
     strategy: Strategy = Field("exact", description="exact, or the founding paper's algorithm")
+    formats: Formats = Field((), description="files to write besides CSV and Parquet")
+    teaching: Teaching | None = Field(None, description="problems to plant in a second file")
 
 
 @dataclass(frozen=True)
@@ -94,6 +109,10 @@ class Spec:
     """What the persons that the records are live in, if anything."""
     clashes: tuple[str, ...] = ()
     """Contradictions between figures that were borne."""
+    formats: tuple[Format, ...] = ()
+    """Files to write besides CSV and Parquet."""
+    teaching: Teaching | None = None
+    """Problems to plant in a second file."""
 
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
@@ -119,8 +138,11 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         file, faults = _validate(document.tree)
     except ValidationError as error:
         raise document.error(list(_translate(error, SpecFile, ()))) from None
-    variables = [build(name, v, faults) for name, v in file.variables.items()]
+    variables = [build(name, v, faults, file.records) for name, v in file.variables.items()]
     schema = Schema(file.records, tuple(v for v in variables if v is not None))
+    if file.teaching is not None:
+        faults += messy.faults(file.teaching, schema)
+    faults += _format_faults(file.formats, schema)
     broken = set(file.variables) - set(schema.index)
     bound, households = Bound(schema), None
     if not broken:
@@ -173,6 +195,8 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         bound,
         households,
         tuple(document.error(faults).lines()) if faults else (),
+        file.formats,
+        file.teaching,
     )
 
 
@@ -224,6 +248,15 @@ def _assumed(
                 faults.append(Fault(path, f"{printed} is no correlation between -1 and 1"))
             else:
                 yield schema.index[name], schema.index[other], printed.value
+
+
+def _format_faults(asked: tuple[Format, ...], schema: Schema) -> Iterator[Fault]:
+    """Whatever the files that are asked for cannot hold."""
+    for name in asked:
+        try:
+            formats.fit(name, schema)
+        except FormatError as error:
+            yield replace(error.fault, path=error.fault.path or ("formats",))
 
 
 def _known(output: Output, schema: Schema) -> bool:

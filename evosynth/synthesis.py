@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from evosynth import checkpoint, classic, exact, few
 from evosynth.evolve import EVERY_FIGURE, Evolution, Limits, evolve
 from evosynth.households import Slots, fitted, linked
 from evosynth.interrupt import Interrupt, interruptible
+from evosynth.messy import Messy
 from evosynth.objective import Figure, Plan
 from evosynth.problem import Problem
 from evosynth.schema import Codes, IntArray
@@ -61,6 +62,8 @@ class Result:
     seconds: dict[str, float]
     log: list[dict[str, Any]] = field(repr=False)
     state: Evolution = field(repr=False)
+    messy: Messy | None = field(default=None, repr=False)
+    """Data with the problems that the spec asks for, once they are saved."""
     slots: Slots | None = field(default=None, repr=False)
     """Where persons live, if they live in households."""
 
@@ -110,7 +113,13 @@ class Result:
             return "it took every figure for exact, but recomputed from the data some are not"
         return self.reason
 
-    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        formats: Sequence[str] | None = None,
+    ) -> Path:
         """Write the output folder, and verify what was written.
 
         Parameters
@@ -119,10 +128,15 @@ class Result:
             Created if it is not there; must be empty unless ``force``.
         force
             Replace the files of an earlier run; other files there are left alone.
+        formats
+            Files to write besides CSV and Parquet, such as ``["stata", "spss", "excel"]``; those
+            of the spec if not given.
         """
+        from evosynth.formats import named
         from evosynth.write import save
 
-        return save(self, Path(folder), force)
+        asked = self.spec.formats if formats is None else [named(name) for name in formats]
+        return save(self, Path(folder), force, asked)
 
 
 def synthesize(
@@ -203,7 +217,17 @@ def synthesize(
     seconds = {"search": clock.perf_counter() - begun}
     log = [dict(row) for row in state.log]
     return Result(
-        spec, seed, strategy, codes, counts, state.generation, reason, seconds, log, state, slots
+        spec,
+        seed,
+        strategy,
+        codes,
+        counts,
+        state.generation,
+        reason,
+        seconds,
+        log,
+        state,
+        slots=slots,
     )
 
 

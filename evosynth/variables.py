@@ -155,7 +155,18 @@ class VariableSpec(BaseModel):
     )
 
 
-def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None:
+def numbered(name: str, label: str, prefix: str, digits: int, records: int) -> Variable:
+    """Build a variable that tells records apart; its one value is as wide as the widest."""
+    if not prefix and digits <= len(str(records)):
+        values: NDArray[Any] = np.array([records])
+    else:
+        values = np.array([prefix + str(records).zfill(digits)], dtype=object)
+    text = str(values[0])
+    how = (prefix, digits)
+    return Variable(name, label or name, values, (text,), np.ones(1), identifier=how)
+
+
+def build(name: str, spec: VariableSpec, faults: list[Fault], records: int = 1) -> Variable | None:
     """Build a variable, or say what is wrong with it."""
     path: Path = ("variables", name)
     given = [key for key in _TYPES if getattr(spec, key) is not None]
@@ -170,9 +181,7 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
         faults.append(Fault(path, "a name starts with a letter and holds letters, digits and _"))
         return None
     if spec.identifier is not None:
-        one = np.zeros(1, dtype=np.uint8)
-        how = (spec.identifier.prefix, spec.identifier.digits)
-        return Variable(name, spec.label or name, one, ("",), np.ones(1), identifier=how)
+        return numbered(name, spec.label, spec.identifier.prefix, spec.identifier.digits, records)
     for text in spec.date or ():
         if day(text) is None:
             message = f"{shown(text)!r} is no day such as 2019-01-31"
@@ -219,6 +228,7 @@ def build(name: str, spec: VariableSpec, faults: list[Fault]) -> Variable | None
         len(missing),
         blank,
         decimals,
+        tuple(about.label or code for code, about in missing.items()),
         ordered=spec.ordered,
         date=spec.date is not None,
     )

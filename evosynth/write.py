@@ -10,24 +10,29 @@ import platform
 import shutil
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
-
-from evosynth import __version__, checkpoint
-from evosynth.codebook import NOTICE, codebook, contradictions
+from evosynth import __version__, checkpoint, formats
+from evosynth.codebook import codebook, contradictions
+from evosynth.codebook_page import page
 from evosynth.errors import FolderError
+from evosynth.formats import Format
+from evosynth.formats.dataset import Dataset
+from evosynth.messy import plant
+from evosynth.place import move, recover
 from evosynth.proof import group, read_data, verify
 from evosynth.rules import compliance
-from evosynth.schema import Schema
+from evosynth.scripts import scripts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from evosynth.spec import Spec
     from evosynth.synthesis import Result
+
+
+MESSY = "data-messy.csv"
+"""Data with planted problems; a typo is text, so other formats would not hold it."""
 
 
 def ready(folder: Path, force: bool) -> None:
@@ -44,22 +49,26 @@ def ready(folder: Path, force: bool) -> None:
         if above == folder and any(folder.iterdir()) and not force:
             remedy = "choose another folder, or add --force to replace its results"
             raise FolderError(f"{folder}: is not empty; {remedy}")
+        if above == folder:
+            recover(folder)
         if not os.access(above, os.W_OK | os.X_OK):
             raise FolderError(f"{folder}: cannot be written: no permission in {above}")
     except OSError as error:
         raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
 
 
-def save(result: Result, folder: Path, force: bool) -> Path:
+def save(result: Result, folder: Path, force: bool, asked: Sequence[Format]) -> Path:
     """Write everything aside, verify the written data, then move it into place."""
     ready(folder, force)
+    notes = formats.notes(asked, result.spec.schema)
     staging = None
     try:
         where = folder if folder.exists() else folder.parent
         where.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".evosynth.", dir=where))
-        _fill(staging, result)
-        _move(staging, folder)
+        _fill(staging, result, formats.wanted(asked), notes)
+        unfinished = (staging / checkpoint.NAME).exists()
+        move(staging, folder, remove=[] if unfinished else [checkpoint.NAME])
     except OSError as error:
         raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
     finally:
@@ -68,45 +77,84 @@ def save(result: Result, folder: Path, force: bool) -> Path:
     return folder
 
 
-def _fill(staging: Path, result: Result) -> None:
+def _fill(staging: Path, result: Result, wanted: Sequence[Format], notes: Sequence[str]) -> None:
     spec = result.spec
-    begun = time.perf_counter()
-    table = labelled(result.data, spec.schema, spec.title, spec.source)
-    # Files, not paths: Arrow takes no path that is not UTF-8.
-    with (staging / "data.csv").open("wb") as file:
-        pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(quoting_style="needed"))
-    with (staging / "data.parquet").open("wb") as file:
-        pyarrow.parquet.write_table(table, file)
-    result.seconds["write"] = time.perf_counter() - begun
-    begun = time.perf_counter()
-    read = read_data(staging / "data.csv", spec.schema)
-    result.verification = verify(spec, read)
-    if spec.bound:
-        result.rules = compliance(spec.bound, *group(read, spec.schema))
-        result.rules.to_csv(staging / "rules.csv", index=False)
-    result.seconds["verify"] = time.perf_counter() - begun
+    fill_copy(staging, result, wanted, notes)
     result.verification.to_csv(staging / "verification.csv", index=False)
-    _text(staging / "codebook.md", codebook(result))
-    _text(staging / "run.json", json.dumps(summary(result), indent=2, ensure_ascii=False) + "\n")
+    if result.messy is not None:
+        result.messy.key.to_csv(staging / "key.csv", index=False)
+        result.messy.verification.to_csv(staging / "verification-messy.csv", index=False)
+    for file, text in scripts(spec, wanted).items():
+        write_text(staging / file, text)
+    _json(staging / "run.json", summary(result))
     if not result.exact:
         checkpoint.save(staging / checkpoint.NAME, result.state, spec, result.seed, result.strategy)
 
 
-def _move(staging: Path, folder: Path) -> None:
-    """Rename the folder where it is new, else its files, leaving other files there alone."""
-    staging.chmod(0o755)
-    if not folder.exists():
-        staging.rename(folder)
-        return
-    finished = not (staging / checkpoint.NAME).exists()
-    for file in sorted(staging.iterdir()):
-        os.replace(file, folder / file.name)
-    if finished:
-        (folder / checkpoint.NAME).unlink(missing_ok=True)
+def fill_copy(folder: Path, result: Result, wanted: Sequence[Format], notes: Sequence[str]) -> None:
+    """Write data and codebook, and verify the data that were written."""
+    spec = result.spec
+    begun = time.perf_counter()
+    dataset = Dataset.of(result.data, spec)
+    for name in wanted:
+        formats.write(name, dataset, folder / formats.file_name(name))
+    result.seconds["write"] = time.perf_counter() - begun
+    begun = time.perf_counter()
+    read = read_data(folder / "data.csv", spec.schema)
+    result.verification = verify(spec, read)
+    if spec.bound:
+        result.rules = compliance(spec.bound, *group(read, spec.schema))
+        result.rules.to_csv(folder / "rules.csv", index=False)
+    result.seconds["verify"] = time.perf_counter() - begun
+    about = spec, result.data, result.verification, notes, result.rules if spec.bound else None
+    if spec.teaching is not None:
+        result.messy = plant(result.data, spec, result.seed)
+        result.messy.data.to_csv(folder / MESSY, index=False, lineterminator="\n")
+    write_text(folder / "codebook.md", codebook(*about))
+    write_text(folder / "codebook.html", page(*about))
 
 
-def _text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write text as UTF-8 with plain line ends."""
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: Path, spec: Spec, about: dict[str, object]) -> None:
+    """Write what identifies a spec, and whatever else is to be told."""
+    _json(path, {**_identity(spec), **about})
+
+
+def _json(path: Path, about: dict[str, object]) -> None:
+    write_text(path, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+
+
+def _identity(spec: Spec) -> dict[str, object]:
+    return {
+        "title": spec.title,
+        "spec": readable(Path(spec.document.file).name),
+        "spec_sha256": hashlib.sha256(spec.document.source).hexdigest(),
+        "version": __version__,
+        "python": platform.python_version(),
+    }
+
+
+def write_whole(path: Path, text: str, force: bool) -> None:
+    """Write one file, whole or not at all; raise `FolderError` if it is there already."""
+    aside = None
+    try:
+        if os.path.lexists(path) and not force:
+            raise FolderError(f"{path}: is there already; choose another name, or add --force")
+        handle, name = tempfile.mkstemp(prefix=".evosynth.", dir=path.parent)
+        aside = Path(name)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        aside.chmod(0o644)
+        os.replace(aside, path)
+    except OSError as error:
+        raise FolderError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        if aside is not None:
+            aside.unlink(missing_ok=True)
 
 
 def readable(path: str | os.PathLike[str]) -> str:
@@ -114,35 +162,11 @@ def readable(path: str | os.PathLike[str]) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-def labelled(data: pd.DataFrame, schema: Schema, title: str, source: str) -> pa.Table:
-    """Return an Arrow table whose metadata hold the labels and the notice."""
-    table = pa.Table.from_pandas(data, preserve_index=False)
-    fields = []
-    for field, variable in zip(table.schema, schema.shown, strict=True):
-        about = {"label": variable.label}
-        if variable.labels is not None and variable.identifier is None:
-            kept = variable.size - variable.blank
-            labels = dict(zip(variable.texts[:kept], variable.labels[:kept], strict=True))
-            about["value_labels"] = json.dumps(labels, ensure_ascii=False)
-        if variable.missing > variable.blank:
-            codes = list(variable.texts[variable.valid :])
-            about["missing_values"] = json.dumps(codes, ensure_ascii=False)
-        if variable.date:
-            field = field.with_type(pa.date32())
-        fields.append(field.with_metadata(about))
-    about = {"title": title, "source": source, "notice": NOTICE}
-    return table.cast(pa.schema(fields, metadata={**(table.schema.metadata or {}), **about}))
-
-
 def summary(result: Result) -> dict[str, object]:
     """Return what ``run.json`` says."""
     spec = result.spec
     return {
-        "title": spec.title,
-        "spec": readable(Path(spec.document.file).name),
-        "spec_sha256": hashlib.sha256(spec.document.source).hexdigest(),
-        "version": __version__,
-        "python": platform.python_version(),
+        **_identity(spec),
         "seed": result.seed,
         "strategy": result.strategy,
         "records": spec.schema.records,

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 from scipy import optimize, stats
 
+from evosynth.analysis import Analysis, Testing
 from evosynth.classes import Classes, all_levels, any_level, classify
 from evosynth.errors import Fault
 from evosynth.moments import Compared, Ends, Sample, ratio_ends
@@ -44,6 +45,10 @@ class Anova(MeansTested):
         groups = {self.by: all_levels(schema[self.by]), self.of: any_level(schema[self.of])}
         classes = classify(schema, groups, self.condition)
         return Plan(smooth=(_Anova(classes, self.of, self.keys, schema, self.figures(schema)),))
+
+    def analysis(self, schema: Schema) -> Analysis:
+        """One-way analysis of variance."""
+        return Testing("anova", self.of, self.by, tuple(self.keys))
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Select the groups with pandas, test with scipy."""

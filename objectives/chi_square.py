@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 from scipy import stats
 
+from evosynth.analysis import Analysis, Testing
 from evosynth.classes import Classes, all_levels, classify
 from evosynth.counting import count_by, population
 from evosynth.errors import Fault
@@ -71,6 +72,10 @@ class ChiSquare(Tested):
         groups = {name: all_levels(schema[name]) for name in (self.rows, self.columns)}
         classes = classify(schema, groups, self.condition)
         return Plan(smooth=(_ChiSquare(classes, self.figures(schema), self.keys, self.yates),))
+
+    def analysis(self, schema: Schema) -> Analysis:
+        """Pearson's test."""
+        return Testing("chi_square", self.rows, self.columns, tuple(self.keys), self.yates)
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Count with pandas, test with scipy."""

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field, WithJsonSchema
 from scipy import stats
 
+from evosynth.analysis import Analysis, Correlating, Pair
 from evosynth.classes import any_level, classify
 from evosynth.counting import population
 from evosynth.errors import Fault, Path, suggest
@@ -221,6 +222,22 @@ class Correlation(Tabled):
                 plain = [i for i in plain if i.form != "p_values"]
             smooth.append(PairFigures(classes, one, two, items, plain, ranked, schema))
         return Plan(smooth=tuple(smooth))
+
+    def analysis(self, schema: Schema) -> Analysis:
+        """Correlations pair by pair."""
+        items = self._read(schema)[0]
+        ranked = {(i.one, i.two) for i in items if i.form == "spearman"}
+        direct = {(i.one, i.two) for i in items if i.form == "pearson"}
+        pairs = []
+        for item in items:
+            pair = (item.one, item.two)
+            by_rank = pair in ranked and pair not in direct
+            form = {
+                "covariances": "covariance",
+                "p_values": "spearman p" if by_rank else "pearson p",
+            }.get(item.form, item.form)
+            pairs.append(Pair(item.one, item.two, form))
+        return Correlating(tuple(pairs), tuple(self.of) if self.missing == "listwise" else ())
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Select complete records with pandas and correlate them with scipy."""

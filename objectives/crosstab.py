@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import numpy as np
 from pydantic import BeforeValidator, Field
 
+from evosynth.analysis import Analysis, Cell, Counting, Group
 from evosynth.classes import all_levels, any_level
 from evosynth.counting import (
     MAX_CELLS,
@@ -214,6 +215,23 @@ class Crosstab(Counted):
                 cells = [(place(m.key), m.published) for m in members]
                 layout.share(place(whole), cells, scale_of(members[0].form), complete)
         return layout.plan(counted)
+
+    def analysis(self, schema: Schema) -> Analysis:
+        """Tell counts of cells and totals, and their shares."""
+
+        def group(key: Key) -> Group:
+            named = zip(self._names, key, strict=True)
+            return tuple((name, value) for name, value in named if value != TOTAL)
+
+        cells = [
+            Cell(group(entry.key))
+            if entry.form == "counts"
+            else Cell(
+                group(entry.key), group(_denominator(entry.key, entry.form)), scale_of(entry.form)
+            )
+            for entry in self._read(schema)[0]
+        ]
+        return Counting(tuple(self._names), True, tuple(cells))
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Count with pandas group-bys."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import numpy as np
 from pydantic import BeforeValidator, Field
 
+from evosynth.analysis import Analysis, Cell, Counting, Group
 from evosynth.classes import any_level
 from evosynth.counting import (
     Layout,
@@ -154,6 +155,19 @@ class Frequencies(Counted):
                 if cells:
                     layout.share(place(whole), cells, scale_of(form), all_of_it)
         return layout.plan(counted)
+
+    def analysis(self, schema: Schema) -> Analysis:
+        """Tell counts of one variable, and their shares of all or of the valid ones."""
+        cells = []
+        for entry in self._read(schema)[0]:
+            value = entry.key[0]
+            group: Group = () if value == TOTAL else ((self.of, value),)
+            whole: Group | None = None
+            if entry.form != "counts":
+                whole = ((self.of, VALID),) if entry.form == "valid_percentages" else ()
+            scale = 1.0 if whole is None else scale_of(entry.form)
+            cells.append(Cell(group, whole, scale))
+        return Counting((self.of,), False, tuple(cells))
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Count with a pandas group-by."""

@@ -83,6 +83,9 @@ class Multinomial(LikelihoodFigures):
             for column in self._columns(schema)
         )
 
+    def _script_outcomes(self, schema: Schema) -> list[int]:
+        return self._outcomes(schema)
+
     def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
         return [[level] for level in levels]
 

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 from scipy import stats
 
+from evosynth.analysis import Analysis, Testing
 from evosynth.classes import Classes, classify
 from evosynth.counting import count_by, levels_within, population
 from evosynth.errors import Fault
@@ -100,6 +101,18 @@ class OddsRatio(Tested):
         """Follow the four cells."""
         classes = classify(schema, self._groups(schema), self.condition)
         return Plan(smooth=(_Ratios(classes, self.figures(schema), self.keys, self.level),))
+
+    def analysis(self, schema: Schema) -> Analysis:
+        """Ratios of a two-by-two table."""
+
+        def values(name: str, first: str | None) -> tuple[str, str]:
+            one, two = (schema[name].texts[i] for i in self._levels(name, first, schema))
+            return one, two
+
+        keys = tuple(self.keys)
+        only_risk = not any(key.startswith("odds") for key in keys) and len(keys) > 1
+        compared = values(self.rows, self.exposed), values(self.columns, self.event)
+        return Testing("odds_ratio", self.rows, self.columns, keys, only_risk, compared, self.level)
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Count with pandas, compare with statsmodels."""

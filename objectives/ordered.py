@@ -61,6 +61,9 @@ class Ordered(TermFigures, LikelihoodFigures):
         )
         return (*super()._parameters(schema), *cuts)
 
+    def _script_outcomes(self, schema: Schema) -> list[int]:
+        return self._outcomes(schema)
+
     def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
         return [levels[1:], levels[:-1]]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -59,6 +59,9 @@ class Quantile(Regression):
             if np.linalg.matrix_rank(x) < x.shape[1]:
                 message = "some terms follow from the others in the records that are counted"
                 yield Fault(("formula",), message)
+
+    def _script_traits(self, schema: Schema) -> dict[str, Any]:
+        return {**super()._script_traits(schema), "quantile": self.quantile}
 
     def _points(self, schema: Schema) -> Codes:
         """List records by covariates: all, or likely ones if there are many."""

@@ -10,6 +10,8 @@ import numpy as np
 from pydantic import Field, WithJsonSchema
 
 from evosynth import ranks
+from evosynth.analysis import Analysis, Describing
+from evosynth.analysis import Statistic as ScriptStatistic
 from evosynth.classes import all_levels, any_level, classify
 from evosynth.counting import Layout, count_bounds, population
 from evosynth.errors import Fault, Path, shown, suggest
@@ -419,6 +421,12 @@ class Summary(Counted):
         given = tuple(schema.index[name] for name in names)
         block.describe(schema.index[variable], given, mean, sd, share)
         return block
+
+    def analysis(self, schema: Schema) -> Analysis:
+        """Statistics of quantities by group."""
+        items = self._read(schema)[0]
+        found = [ScriptStatistic(i.variable, i.group, i.statistic, i.argument) for i in items]
+        return Describing(tuple(self.by), tuple(found))
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Select each group with pandas and ask its series for the statistic."""

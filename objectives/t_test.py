@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 from scipy import stats
 
+from evosynth.analysis import Analysis, Testing
 from evosynth.classes import Classes, any_level, classify
 from evosynth.counting import levels_within
 from evosynth.errors import Fault
@@ -59,6 +60,14 @@ class TTest(MeansTested):
         figures = self.figures(schema)
         block = _TTest(classes, self.of, self.keys, self.equal_variances, schema, figures)
         return Plan(smooth=(block,))
+
+    def analysis(self, schema: Schema) -> Analysis:
+        """Student's or Welch's test."""
+        levels = levels_within(self.by, self.condition, schema)
+        first, second = (schema[self.by].texts[level] for level in levels)
+        groups = (first, second), (first, second)
+        welch = not self.equal_variances
+        return Testing("t_test", self.of, self.by, tuple(self.keys), welch, groups)
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Select the groups with pandas, test with scipy."""

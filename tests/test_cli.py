@@ -214,7 +214,7 @@ def test_paths_of_any_bytes_and_terminals_of_any_alphabet_will_do(encoding, tmp_
     environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": encoding}
     done = shell('evosynth "$@"', "run", strange, "-o", out, env=environment)
     assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
-    assert b"o\\udcff: codebook.md, data.csv" in done.stdout
+    assert b"o\\udcff: analysis.R, analysis.do, analysis.py" in done.stdout
     assert json.loads((out / "run.json").read_bytes())["spec"] == "\N{REPLACEMENT CHARACTER}.yaml"
     check = shell('evosynth "$@"', "check", strange, env=environment)
     assert check.returncode == 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,6 +80,21 @@ def test_households_hold_together_and_both_levels_are_exact(load, tmp_path, seed
     assert data["TENURE"].value_counts().to_dict() == {1: 610, 2: 390}
     found = evosynth.verify(spec, read_data(folder / "data.csv", spec.schema))
     assert found["exact"].all()
+
+
+def test_the_starter_script_counts_households(load, tmp_path):
+    result = evosynth.synthesize(load(SPEC), 1)
+    folder = result.save(tmp_path / "out")
+    printed = subprocess.run(
+        [sys.executable, folder / "analysis.py"], capture_output=True, text=True, check=True
+    ).stdout
+    rows = [
+        line.rsplit(maxsplit=2)[1:]
+        for line in printed.splitlines()
+        if "=" in line[:40] and line[:1].isalpha()
+    ]
+    assert len(rows) == 29
+    assert all(published == found for published, found in rows)
 
 
 def test_the_same_seed_gives_the_same_households_for_any_number_of_workers(load):

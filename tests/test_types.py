@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
+import pyreadstat
 import pytest
 
 import evosynth
@@ -84,3 +88,32 @@ def test_what_is_wrong_with_dates_and_identifiers_is_told(load, old, new, messag
     with pytest.raises(evosynth.SpecError) as error:
         load(SPEC.replace(old, new, 1))
     assert message in str(error.value)
+
+
+def test_every_format_holds_dates_and_identifiers(load, tmp_path):
+    spec = load("formats: [stata, spss, excel]\n" + SPEC)
+    result = evosynth.synthesize(spec, 1)
+    folder = result.save(tmp_path / "out", formats=spec.formats)
+    plain = pd.read_csv(folder / "data.csv", parse_dates=["ADMITTED", "DISCHARGED"])
+    stata = pyreadstat.read_dta(folder / "data.dta")[0]
+    spss = pyreadstat.read_sav(folder / "data.sav")[0]
+    excel = pd.read_excel(folder / "data.xlsx", sheet_name="data")
+    for other in (stata, spss, excel):
+        assert other["ID"].tolist() == plain["ID"].tolist()
+        for name in ("ADMITTED", "DISCHARGED"):
+            days = pd.to_datetime(other[name]).dt.as_unit("s")
+            pd.testing.assert_series_equal(days, plain[name].dt.as_unit("s"))
+    for file in ("data.dta", "data.sav", "data.xlsx"):
+        assert evosynth.verify(spec, read_data(folder / file, spec.schema))["exact"].all()
+
+
+def test_the_starter_script_selects_by_date(load, tmp_path):
+    result = evosynth.synthesize(load(SPEC), 1)
+    folder = result.save(tmp_path / "out")
+    printed = subprocess.run(
+        [sys.executable, folder / "analysis.py"], capture_output=True, text=True, check=True
+    ).stdout
+    rows = [line.split() for line in printed.splitlines() if line.startswith("SEX=")]
+    assert [row[1:] for row in rows] == [["50", "50"], ["70", "70"], ["20", "20"], ["31", "31"]]
+    assert 'date("2019-07-01", "YMD")' in (folder / "analysis.do").read_text()
+    assert "DATE.DMY(1,7,2019)" in (folder / "analysis.sps").read_text()

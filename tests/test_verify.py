@@ -76,7 +76,7 @@ def test_other_columns_and_another_number_of_records_are_allowed(spec, tmp_path)
         ("data.csv", "A;N\n02;1\n", "columns are set apart by ';'; save it with commas instead"),
         ("data.csv", "", "cannot be read: No columns to parse from file"),
         ("data.csv", "A,N\n", "there are no records"),
-        ("data.txt", "A,N\n", "the name must end in .csv or .parquet"),
+        ("data.txt", "A,N\n", "the name must end in .csv, .parquet, .dta, .sav or .xlsx"),
         ("data.parquet", "A,N\n", "cannot be read"),
     ],
 )

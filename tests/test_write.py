@@ -13,10 +13,19 @@ import pytest
 from cases import SMALL, small
 
 import evosynth
-from evosynth import codebook, write
+from evosynth import codebook, notice, write
 from evosynth.errors import FolderError
 
-FILES = ["codebook.md", "data.csv", "data.parquet", "run.json", "verification.csv"]
+SCRIPTS = ["analysis.R", "analysis.do", "analysis.py", "analysis.sps"]
+FILES = [
+    *SCRIPTS,
+    "codebook.html",
+    "codebook.md",
+    "data.csv",
+    "data.parquet",
+    "run.json",
+    "verification.csv",
+]
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +60,12 @@ def test_labels_travel_in_the_parquet_schema(result, tmp_path):
 
 
 def test_verification_is_of_the_written_file(result, tmp_path, monkeypatch):
-    written = write.labelled
+    described = write.Dataset.of
 
     def spoil(data, *rest):
-        return written(data.assign(WORK=0), *rest)
+        return described(data.assign(WORK=0), *rest)
 
-    monkeypatch.setattr(write, "labelled", spoil)
+    monkeypatch.setattr(write.Dataset, "of", spoil)
     spoilt = evosynth.synthesize(result.spec, seed=3)
     spoilt.save(tmp_path / "out")
     assert not spoilt.exact
@@ -120,8 +129,8 @@ def test_a_write_that_fails_leaves_nothing_behind(result, tmp_path, monkeypatch)
 def test_the_codebook_describes_variables_and_keeps_strangers_text_harmless(tmp_path):
     text = SMALL.replace("label: Area", "label: '<script>alert(1)</script> | x'")
     result = evosynth.synthesize(small(tmp_path, text), seed=1)
-    book = codebook.codebook(result)
-    assert codebook.NOTICE in book
+    book = codebook.codebook(result.spec, result.data, result.verification)
+    assert notice.NOTICE in book
     assert "| n | North | 120 | 30.00% |" in book
     assert "11 of 11 published figures reproduced exactly as printed" in book
     assert "<script>" not in book
@@ -147,7 +156,7 @@ def test_a_writable_folder_under_a_parent_that_is_not_is_filled(result, tmp_path
         write.tempfile, "mkdtemp", lambda **how: made.append(how["dir"]) or temporary(**how)
     )
     result.save(folder)
-    assert made == [folder]
+    assert set(made) == {folder}
     assert sorted(file.name for file in folder.iterdir()) == FILES
 
 

@@ -1,0 +1,212 @@
+"""A spec to start from: commented, complete, and filled in from a codebook where there is one."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evosynth.errors import DataError, shown, suggest
+
+COLUMNS = ("variable", "label", "code", "value label", "count")
+_MOST_ROWS = 100_000
+_MISSING = re.compile(r"\bmissing\b|\brefus|don.?t know|not (answered|asked|applicable)", re.I)
+
+EXAMPLE = """\
+# A spec: the variables of the data, and the published figures that they must reprint.
+# Check it with   evosynth check SPEC.yaml   and make the data with   evosynth run SPEC.yaml -o out
+
+title: Access to cars                  # what the data are about
+source: "Who published the figures, where and when"
+records: 400                           # how many records the published study had
+
+variables:
+  # Categories: code: label. Codes are what stands in the data.
+  SEX:   {label: Sex, categories: {1: Male, 2: Female}}
+  # Codes that stand for missing values are listed apart; `missing: true` makes blanks.
+  CARS:  {label: Access to a car, categories: {0: "No", 1: "Yes"}, missing: {-9: Refused}}
+  # Quantities: whole numbers from … to …, or numbers on a grid.
+  AGE:   {label: Age in years, integer: [18, 90]}
+  HEIGHT: {label: Height in metres, number: {min: 1.40, max: 2.10, decimals: 2}}
+
+# Type numbers exactly as they are printed: 0.50 has two decimals and must be reprinted with two.
+outputs:
+  - kind: frequencies                  # counts, proportions, percentages or valid_percentages
+    title: Table 1. Sex                # as the publication calls it; may be left out
+    of: SEX
+    counts: {1: 187, 2: 213}
+
+  - kind: crosstab
+    title: Table 2. Access to a car by sex
+    rows: SEX
+    columns: CARS
+    counts: {1: [62, 118], 2: [101, 109]}
+
+  - kind: summary                      # n, mean, sd, median, quantiles, min, max …
+    of: AGE
+    mean: 47.31
+    sd: 15.20
+
+  # - kind: logit                      # ols, wls, probit, poisson, negative_binomial, multinomial …
+  #   formula: CARS ~ AGE + SEX
+  #   reference: {SEX: 1}
+  #   where: AGE >= 21                 # a subpopulation
+  #   coefficients: {Intercept: 0.5120, AGE: 0.0065, "SEX[2]": -0.5710}
+
+  # Any table may be pasted as it is printed:
+  # - kind: crosstab
+  #   rows: SEX
+  #   columns: CARS
+  #   table: |
+  #               No    Yes
+  #     Male      62    118
+  #     Female   101    109
+
+# Files besides CSV and Parquet:
+# formats: [stata, spss, excel]
+"""
+
+
+@dataclass
+class _Entry:
+    name: str
+    label: str
+    codes: dict[str, str] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
+    line: int = 0
+
+
+def from_codebook(path: str | os.PathLike[str]) -> str:
+    """Write a spec whose variables and frequencies are those of a codebook in CSV.
+
+    Its columns are variable, label, code, value label and count; a variable or label that is left
+    empty is that of the line before, and a variable without codes is a quantity.
+    """
+    file = Path(path)
+    entries = _read(file)
+    records = _records(entries)
+    lines = [
+        f"# Made from {shown(file.name)}. Add the published tables and models under outputs.",
+        'title: ""',
+        'source: ""',
+        f"records: {records}" + ("" if any(e.counts for e in entries) else "   # TODO: how many?"),
+        "variables:",
+        *(_variable(entry) for entry in entries),
+        "outputs:",
+        *_outputs(entries, records),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _read(file: Path) -> list[_Entry]:
+    try:
+        text = file.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{file}: not UTF-8 text; save the file as CSV UTF-8") from error
+    except OSError as error:
+        raise DataError(f"{file}: cannot be read: {error.strerror or error}") from error
+    first = text.partition("\n")[0]
+    mark = max(",;\t", key=first.count)
+    rows = csv.reader(text.splitlines(), delimiter=mark)
+    header = [_plain(name) for name in next(rows, [])]
+    known = {_plain(name): name for name in COLUMNS}
+    for name in header:
+        if name and name not in known:
+            hint = suggest(name, COLUMNS)
+            raise DataError(f"{file}:1 unknown column {shown(name)!r}{hint}")
+    at = {known[name]: place for place, name in enumerate(header) if name}
+    if "variable" not in at:
+        raise DataError(f"{file}:1 no column 'variable'; the columns are {', '.join(COLUMNS)}")
+    entries: dict[str, _Entry] = {}
+    name = ""
+    for number, row in enumerate(rows, 2):
+        if number > _MOST_ROWS:
+            raise DataError(f"{file}: more than {_MOST_ROWS:,} lines")
+        cells = {key: row[i].strip() if i < len(row) else "" for key, i in at.items()}
+        if not any(cells.values()):
+            continue
+        name = cells["variable"] or name
+        _add(entries, name, cells, f"{file}:{number}")
+    if not entries:
+        raise DataError(f"{file}: there is no variable")
+    return list(entries.values())
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.replace("_", " ").casefold().split())
+
+
+def _add(entries: dict[str, _Entry], name: str, cells: dict[str, str], place: str) -> None:
+    if not name.isidentifier():
+        remedy = "a name starts with a letter and holds letters, digits and _"
+        raise DataError(f"{place} variable {shown(name)!r}: {remedy}")
+    entry = entries.setdefault(name, _Entry(name, ""))
+    entry.label = entry.label or cells.get("label", "")
+    code, count = cells.get("code", ""), cells.get("count", "").replace(",", "")
+    if not code:
+        if cells.get("value label") or count:
+            raise DataError(f"{place} a value label or count needs a code")
+        return
+    if code in entry.codes:
+        raise DataError(f"{place} {name} has the code {shown(code)!r} twice")
+    entry.codes[code] = cells.get("value label", "") or code
+    if count:
+        if not count.isascii() or not count.isdigit():
+            raise DataError(f"{place} count {shown(count)!r} is not a whole number")
+        entry.counts[code] = int(count)
+    if _MISSING.search(entry.codes[code]):
+        entry.missing.add(code)
+
+
+def _records(entries: list[_Entry]) -> int:
+    """Most records that any variable counts."""
+    return max([sum(entry.counts.values()) for entry in entries] + [0]) or 1000
+
+
+def _quoted(text: str) -> str:
+    """Write a text that YAML reads back as it is."""
+    body = "".join(
+        f"\\{c}" if c in '"\\' else c if c.isprintable() else f"\\U{ord(c):08X}" for c in text
+    )
+    return f'"{body}"'
+
+
+def _code(text: str) -> str:
+    return text if re.fullmatch(r"-?\d{1,9}", text) else _quoted(text)
+
+
+def _variable(entry: _Entry) -> str:
+    label = _quoted(entry.label or entry.name)
+    valid = {c: t for c, t in entry.codes.items() if c not in entry.missing}
+    if not valid:
+        todo = "   # TODO: smallest and largest value"
+        return f"  {entry.name}: {{label: {label}, integer: [0, 100]{_missing(entry)}}}{todo}"
+    codes = ", ".join(f"{_code(c)}: {_quoted(text)}" for c, text in valid.items())
+    return f"  {entry.name}: {{label: {label}, categories: {{{codes}}}{_missing(entry)}}}"
+
+
+def _missing(entry: _Entry) -> str:
+    codes = ", ".join(
+        f"{_code(c)}: {_quoted(entry.codes[c])}" for c in entry.codes if c in entry.missing
+    )
+    return f", missing: {{{codes}}}" if codes else ""
+
+
+def _outputs(entries: list[_Entry], records: int) -> Iterator[str]:
+    counted = [entry for entry in entries if entry.counts]
+    if not counted:
+        yield "  # TODO: nothing is published yet; this only says how many records there are"
+        yield "  - kind: frequencies"
+        yield f"    of: {entries[0].name}"
+        yield f"    counts: {{total: {records}}}"
+    for entry in counted:
+        pairs = ", ".join(f"{_code(code)}: {count}" for code, count in entry.counts.items())
+        total = sum(entry.counts.values())
+        less = f"   # TODO: they sum to {total}, not {records}" if total != records else ""
+        yield "  - kind: frequencies"
+        yield f"    of: {entry.name}"
+        yield f"    counts: {{{pairs}}}{less}"
