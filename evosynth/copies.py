@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from evosynth.answers import answers
 from evosynth.errors import FolderError
@@ -225,16 +226,18 @@ def _one(spec: Spec, order: Order) -> Copy:
     from evosynth.synthesis import synthesize
     from evosynth.write import fill_copy
 
-    result = synthesize(
-        spec,
-        order.seed,
-        strategy=order.strategy,
-        time=order.time,
-        generations=order.generations,
-    )
-    shutil.rmtree(order.folder, ignore_errors=True)
-    order.folder.mkdir()
-    fill_copy(order.folder, result, order.formats, order.notes)
+    # One thread each: processes share the cores, and sums must not depend on how many there are.
+    with threadpool_limits(1, "blas"):
+        result = synthesize(
+            spec,
+            order.seed,
+            strategy=order.strategy,
+            time=order.time,
+            generations=order.generations,
+        )
+        shutil.rmtree(order.folder, ignore_errors=True)
+        order.folder.mkdir()
+        fill_copy(order.folder, result, order.formats, order.notes)
     return Copy(order.number, order.seed, result.verification, _numbers(result, spec), result.messy)
 
 
