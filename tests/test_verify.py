@@ -97,7 +97,7 @@ def test_large_data_are_grouped_without_changing_a_figure():
     spec = evosynth.load(FOUNDING[1])
     data = evosynth.synthesize(spec, seed=4).data
     large = pd.concat([data] * 20, ignore_index=True)
-    grouped, counts = group(large)
+    grouped, counts = group(large, spec.schema)
     assert len(grouped) < len(data) < counts.sum() == len(large)
     columns = ["value", "reproduced"]
     one = verify(spec, data)[columns].iloc[:14]
