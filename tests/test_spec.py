@@ -129,7 +129,8 @@ def test_a_fault_is_one_line_of_printable_text(write_spec: Write) -> None:
     text = message(write_spec(SOUND + '"\\e[31mred\\n": 1\n'))
     assert text.isprintable()
     assert text.endswith(
-        ": unknown key (known: title, source, records, variables, outputs, start, strategy)"
+        ": unknown key (known: title, source, records, variables, outputs, start, strategy, "
+        "formats, teaching)"
     )
 
 
