@@ -29,8 +29,10 @@ def one(name: str, records: int, folder: Path, read: bool) -> None:
         assert len(found) == records
     else:
         rng = np.random.default_rng(1)
-        codes = np.column_stack([rng.integers(0, v.size, records) for v in schema.variables])
-        frame = schema.frame(codes.astype(schema.dtype))
+        codes = np.empty((records, len(schema.variables)), dtype=schema.dtype)
+        for column, variable in enumerate(schema.variables):
+            codes[:, column] = rng.integers(0, variable.size, records, dtype=schema.dtype)
+        frame = schema.frame(codes)
         del codes
         dataset = Dataset.of(frame, spec)
         base = _peak()

@@ -114,8 +114,8 @@ def test_codes_of_missing_values_travel_in_the_parquet_schema(folder):
 
 def test_the_codebook_tells_of_missing_values(folder):
     book = (folder / "codebook.md").read_text()
-    assert "| -9 | Refused | 6 | 3.00% |" in book
-    assert "| missing | missing | 15 | 7.50% |" in book
+    assert "| -9 | Refused (missing) | 6 | 3.00% |" in book
+    assert "| (blank) | No value (missing) | 15 | 7.50% |" in book
     assert "Number from 15.0 to 45.0; mean 26.38, standard deviation 4.27" in book
     assert "30 values are missing." in book
     assert "Whole number from 0 to 8; mean 1.83, standard deviation 1.21" in book
