@@ -39,6 +39,8 @@ WRONG = 1.0
 """Records in wrong cells, over all tables, that calibration may leave."""
 OFF = 0.01
 """Squared statistical distance that calibration may leave."""
+_SENSELESS = 1e100
+"""Half-widths from which the effect of a record makes no sense."""
 _MANY_ROWS = 20_000
 """Rows from which curved figures are followed by short steps."""
 _ROUGHLY_WRONG, _ROUGHLY_OFF = 0.005, 0.08
@@ -150,16 +152,22 @@ class _System:
         share_rows, share_of, share_room = _share_rows(problem, n_cells + problem.size)
         expansion = problem.expand(codes, weights)
         influence = expansion.influence(codes)
+        # A model that makes nothing of these weights tells nothing of where to go.
+        influence[~(np.abs(influence) < _SENSELESS).all(axis=1)] = 0.0
         # About the mean, as the number of records is fixed.
         mean = weights @ influence / weights.sum()
         influence -= mean
-        spread = 1 / np.sqrt(np.maximum(weights @ influence**2, 1e-300))
+        variance = weights @ influence**2
+        moved = variance > 1e-200  # what no record moves cannot be helped
+        spread = np.where(moved, 1 / np.sqrt(np.maximum(variance, 1e-300)), 0.0)
         shape = (cells, tables, n_cells, influence * spread)
         sums, products = sum_joint(*shape, weights)
         gap = -sums
         gap[:n_cells] += np.clip(sums[:n_cells], problem.low, problem.high)
         gap[:n_cells][np.diag(products)[:n_cells] == 0] = 0.0
-        residual = expansion.offset + weights.sum() * mean + sums[n_cells:] / spread
+        rest = np.divide(sums[n_cells:], spread, out=np.zeros(problem.size), where=moved)
+        residual = expansion.offset + weights.sum() * mean + rest
+        residual = np.where(np.abs(residual) < _SENSELESS, residual, 0.0)
         gap[n_cells:] = (np.clip(residual, -ROOM, ROOM) - residual) * spread
         # Cells well inside a wide interval are free to change; shares tie cells to others.
         active = np.append(tight | (gap[:n_cells] != 0.0), np.ones(problem.size, dtype=np.bool_))

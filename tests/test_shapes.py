@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import FOUNDING
 
 import evosynth
 
@@ -87,7 +88,7 @@ def test_published_figures_win(load):
 
 
 def test_the_founding_ages_are_plausible_and_figures_exact():
-    spec = evosynth.load("specs/south-yorkshire-cars-1.yaml")
+    spec = evosynth.load(FOUNDING[0])
     result = evosynth.synthesize(spec, 1)
     assert result.exact
     ages = np.bincount(result.data["AGE"] - 50, minlength=46)

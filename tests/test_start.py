@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import FOUNDING, problem_of, small, source_of
+from cases import FOUNDING, SPECS, problem_of, small, source_of
 
 from evosynth.kernels.cells import violation
 from evosynth.record_types import Types
@@ -126,3 +126,9 @@ outputs:
 """
     result = synthesize(small(tmp_path, text), seed=1, generations=5)
     assert result.verification["reproduced"].tolist() == ["90", "30.00", "5.00"]
+
+
+def test_weights_of_which_a_model_makes_nothing_do_not_end_the_run():
+    spec = load(SPECS / "school-absence.yaml")  # with this seed a likelihood overflows
+    result = synthesize(spec, 7, time=1)
+    assert len(result.data) == 146
