@@ -11,7 +11,7 @@ from scipy import linalg
 
 from evosynth.kernels.cells import count_weights, rake, sum_joint, sum_rows, tilt_rows
 from evosynth.kernels.design import sum_products
-from evosynth.problem import CellArray, Problem
+from evosynth.problem import SENSELESS, CellArray, Problem
 from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.space import ROOM, Compass
 
@@ -39,8 +39,6 @@ WRONG = 1.0
 """Records in wrong cells, over all tables, that calibration may leave."""
 OFF = 0.01
 """Squared statistical distance that calibration may leave."""
-_SENSELESS = 1e100
-"""Half-widths from which the effect of a record makes no sense."""
 _MANY_ROWS = 20_000
 """Rows from which curved figures are followed by short steps."""
 _ROUGHLY_WRONG, _ROUGHLY_OFF = 0.005, 0.08
@@ -152,8 +150,6 @@ class _System:
         share_rows, share_of, share_room = _share_rows(problem, n_cells + problem.size)
         expansion = problem.expand(codes, weights)
         influence = expansion.influence(codes)
-        # A model that makes nothing of these weights tells nothing of where to go.
-        influence[~(np.abs(influence) < _SENSELESS).all(axis=1)] = 0.0
         # About the mean, as the number of records is fixed.
         mean = weights @ influence / weights.sum()
         influence -= mean
@@ -167,7 +163,7 @@ class _System:
         gap[:n_cells][np.diag(products)[:n_cells] == 0] = 0.0
         rest = np.divide(sums[n_cells:], spread, out=np.zeros(problem.size), where=moved)
         residual = expansion.offset + weights.sum() * mean + rest
-        residual = np.where(np.abs(residual) < _SENSELESS, residual, 0.0)
+        residual = np.where(np.abs(residual) < SENSELESS, residual, 0.0)
         gap[n_cells:] = (np.clip(residual, -ROOM, ROOM) - residual) * spread
         # Cells well inside a wide interval are free to change; shares tie cells to others.
         active = np.append(tight | (gap[:n_cells] != 0.0), np.ones(problem.size, dtype=np.bool_))

@@ -19,6 +19,8 @@ from evosynth.schema import Codes, FloatArray, IntArray, Schema
 CellArray = NDArray[np.int32]
 
 _HALFWAY = 1e-8
+SENSELESS = 1e100
+"""Half-widths from which the effect of a record makes no sense."""
 _MOST_PAIRED = 40
 """Tables whose common cells are looked for."""
 
@@ -249,13 +251,18 @@ class JointExpansion:
     @cached_property
     def offset(self) -> FloatArray:
         """Residual of the empty dataset, in half-widths."""
-        return np.concatenate([np.empty(0), *(part.offset for part in self.parts)])
+        found = np.concatenate([np.empty(0), *(part.offset for part in self.parts)])
+        return np.where(np.abs(found) < SENSELESS, found, 0.0)
 
     def influence(self, codes: Codes) -> FloatArray:
         """Effect of each record, in half-widths, shape (records, figures)."""
-        return np.hstack(
+        found = np.hstack(
             [np.empty((len(codes), 0)), *(part.influence(codes) for part in self.parts)]
         )
+        if not abs(found.sum()) < SENSELESS:
+            # A model that makes nothing of a dataset tells nothing of where to go.
+            found[~(np.abs(found) < SENSELESS).all(axis=1)] = 0.0
+        return found
 
     def residual(self, codes: Codes, counts: NDArray[Any]) -> FloatArray:
         """Residual of the dataset that holds ``codes[i]`` ``counts[i]`` times."""
