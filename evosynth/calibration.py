@@ -71,9 +71,13 @@ def fit(
 
 
 def followed(problem: Problem, rows: int) -> bool:
-    """Whether figures are curved and rows so many that short steps are worth their while."""
+    """Whether figures are curved and rows so many that short steps are worth their while.
+
+    Where values are tied, rows like others would not keep the rules.
+    """
     few = len(problem.low) + problem.size <= _MOST_CELLS
-    return problem.curved and few and rows > _MANY_ROWS
+    free = problem.schema.bonds is None
+    return problem.curved and few and free and rows > _MANY_ROWS
 
 
 def orient(
