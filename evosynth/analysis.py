@@ -36,6 +36,8 @@ class Counting:
     complete: bool
     """Whether records that miss one of the variables are left out."""
     cells: tuple[Cell, ...]
+    weight: str | None = None
+    """Variable that records are weighted by."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Describing:
     by: tuple[str, ...]
     """Variables that must be valid, whatever the group."""
     statistics: tuple[Statistic, ...]
+    weight: str | None = None
+    """Variable that records are weighted by."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,10 @@ class Fitting:
     level: float = 95.0
     ratios: bool = False
     ratio_errors: bool = False
+    weight: str | None = None
+    """Variable that records are weighted by; standard errors are then those of a survey."""
+    terms: tuple[tuple[str, str], ...] = ()
+    """Equation, if there are several, and name of each parameter."""
 
 
 Analysis: TypeAlias = Counting | Describing | Correlating | Testing | Fitting

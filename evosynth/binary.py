@@ -43,4 +43,5 @@ class Binary(TermFigures, DevianceFigures):
             Design.of(self._columns(schema), schema),
             self._groups(schema),
             Lookup(schema.index[outcome.name], event),
+            weight=self._survey_weight(schema),
         )

@@ -13,7 +13,7 @@ from scipy import stats
 from evosynth.design import Column, Design, column_moments
 from evosynth.errors import Fault, Path
 from evosynth.fitted import Model
-from evosynth.likelihood import Likelihood
+from evosynth.likelihood import Likelihood, Lookup
 from evosynth.measures import COMPARING
 from evosynth.model import FORMS, Parameter, Regression
 from evosynth.model_clashes import clashes
@@ -25,6 +25,8 @@ from evosynth.refit import Estimates
 from evosynth.schema import FloatArray, Schema, Variable
 from evosynth.significance import Stars, read_p
 
+_WEIGHTED = frozenset({"r_squared", "adjusted_r_squared"})
+"""Measures of a whole model that have a weighted form."""
 _RATIOS = ("odds_ratios", "rate_ratios", "relative_risk_ratios")
 
 
@@ -92,12 +94,31 @@ class Estimated(Regression):
             return read_p(value, self.stars)
         return super()._published(key, value)
 
+    @property
+    def _robust(self) -> Robust | None:
+        """Return the kind of standard errors; those of weighted records are a survey's."""
+        return "survey" if self.weighted and self.robust is None else self.robust
+
+    def _survey_weight(self, schema: Schema) -> Lookup | None:
+        """Weight of each record, if the output is weighted."""
+        if not self.weighted or schema.weight is None:
+            return None
+        return Lookup(schema.index[schema.weight], schema[schema.weight].quantities)
+
+    def faults(self, schema: Schema) -> Iterator[Fault]:
+        """Find measures that have no weighted form, too."""
+        for key in self.measures if self.weighted else ():
+            if getattr(self, key) is not None and key not in _WEIGHTED:
+                message = "this measure has no agreed weighted form; leave it out"
+                yield Fault((key,), message)
+        yield from super().faults(schema)
+
     def _traits(self, schema: Schema) -> Traits:
         ratios = any(getattr(self, key, None) for key in _RATIOS)
-        robust: Robust | None = self.robust
         return Traits(
             linear=self.linear,
-            robust=robust,
+            robust=self._robust,
+            survey=bool(self.weighted),
             level=self.level,
             ratios=ratios,
             ratio_errors=getattr(self, "standard_errors_of", "coefficients") == "ratios",
@@ -112,6 +133,7 @@ class Estimated(Regression):
             "level": traits.level,
             "ratios": traits.ratios,
             "ratio_errors": traits.ratio_errors,
+            "weight": schema.weight if self.weighted else None,
         }
 
     def _sizes(self, schema: Schema) -> tuple[int, int]:
@@ -199,8 +221,8 @@ class Estimated(Regression):
         if item.parameter is None:
             return float(self._measure(item.form, found, float(counts.sum()), schema))
         value, error = (float(part[item.parameter]) for part in (found.values, found.errors))
-        t = stats.t(found.df) if np.isfinite(found.df) else stats.norm()
-        reach = float(t.isf(0.5 - traits.level / 200)) * error
+        t = _distribution(found)
+        reach = self._reach(found, schema)[0] * error
         ends = {"low": value - reach, "high": value + reach}
         if item.form in ends:
             return float(np.exp(ends[item.form]) if traits.ratios else ends[item.form])
@@ -213,6 +235,10 @@ class Estimated(Regression):
             "statistic": value / error,
             "p": float(2 * t.sf(abs(value / error))),
         }[item.form]
+
+    def _reach(self, found: Estimates, schema: Schema) -> tuple[float, bool]:
+        traits = self._traits(schema)
+        return float(_distribution(found).isf(0.5 - traits.level / 200)), traits.ratios
 
     def _measure(self, form: str, found: Estimates, n: float, schema: Schema) -> float:
         """Figures of the whole model from the log-likelihoods that statsmodels reports."""
@@ -230,6 +256,11 @@ class Estimated(Regression):
             "lr_p_value": float(stats.chi2.sf(lr, size - null)),
         }
         return float(derived[form])
+
+
+def _distribution(found: Estimates) -> Any:
+    """Return what a coefficient over its standard error is compared with."""
+    return stats.t(found.df) if np.isfinite(found.df) else stats.norm()
 
 
 def outcome_values(variable: Variable) -> FloatArray:

@@ -23,6 +23,7 @@ from evosynth.record_types import Types, few_types
 from evosynth.records import Records
 from evosynth.schema import FloatArray
 from evosynth.space import Compass, Payload, Space
+from evosynth.staged import Staged
 from evosynth.start import Source, prepare
 from evosynth.steer import steer, steerable
 from evosynth.steps import walk
@@ -32,7 +33,7 @@ POPULATION = 24
 _LEAST_POPULATION = 4
 _CURVED_POPULATION = 8
 _CURVED_WEIGHT = 8.0
-_DENSE_POPULATION = 2
+_SLOW_POPULATION = 2
 _DENSE_TABLES = 6
 _DENSE_CELLS = 150
 """Tables, and exactly published cells of them, from which records are placed."""
@@ -98,6 +99,8 @@ class Exact:
     """Where curved figures can be met by real weights."""
     whole: Whole | None = None
     """Where, besides, steps of single values make up for rounding them."""
+    staged: Staged | None = None
+    """Where covariates are a problem of their own, and the outcome comes last."""
     by_record: ClassVar[bool] = False
     """Whether candidates are records even where types are few."""
 
@@ -112,6 +115,11 @@ class Exact:
         space: Space = Types(problem) if few else Records(problem)
         fitted = not dense or bool(problem.size or problem.shares)
         rng = np.random.default_rng((seed, _STREAM))
+        if start == "calibrated" and space.drawn and not dense:
+            staged = Staged.of(problem, rng, stop)
+            if staged is not None:
+                source = Source.around(space, staged.sample(rng))
+                return cls(problem, space, source, dense, stop, staged=staged)
         source = prepare(space, start, fitted, rng, stop)
         held = dense or cls.by_record or problem.schema.fixed is not None
         landing = None if held else Landing.of(source, rng, stop)
@@ -127,8 +135,8 @@ class Exact:
     @property
     def population(self) -> int:
         """Number of candidates: as usual, or few where each takes long or much memory."""
-        if self.dense:
-            return _DENSE_POPULATION
+        if self.dense or self.staged is not None:
+            return _SLOW_POPULATION
         fit = min(
             _MOST_BYTES // (2 * self.space.bytes),
             _CURVED_POPULATION if self.problem.curved else POPULATION,
@@ -155,7 +163,7 @@ class Exact:
         if not self.dense:
             if not self.problem.curved or self.stop():
                 return self.candidate(self.source.draw(rng))
-            walked = self.walked(rng)
+            walked = self.walked(rng) or self.from_stages(rng)
             if walked is not None:
                 return walked
             landed = self.landed(rng) if self.lands else None
@@ -179,7 +187,7 @@ class Exact:
 
     def redraw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate where others were not exact at once."""
-        walked = None if self.stop() else self.walked(rng)
+        walked = None if self.stop() else self.walked(rng) or self.from_stages(rng)
         if walked is not None:
             return walked
         landed = None if self.lands or self.stop() else self.landed(rng)
@@ -208,6 +216,11 @@ class Exact:
         found = self.candidate(payload)
         missed = self.rank(found, self.appraise(found))[0]
         return found if missed <= _MISSED * self.problem.size else None
+
+    def from_stages(self, rng: np.random.Generator) -> Candidate | None:
+        """Draw covariates, then the outcome, where these are apart."""
+        drawn = None if self.staged is None else self.staged.draw(rng, self.stop)
+        return None if drawn is None else self.candidate(drawn)
 
     def repaired(self, payload: Payload, rng: np.random.Generator) -> Payload:
         """Move records out of crowded cells of tables, whatever becomes of other figures."""

@@ -8,7 +8,7 @@ of the dataset, so any subset of figures will do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -97,6 +97,11 @@ class Model(Smooth):
         """The parameters, if all are published."""
         return None if self._ends is None else (self._ends[0] + self._ends[1]) / 2
 
+    @cached_property
+    def room(self) -> FloatArray:
+        """Half-width of each parameter, if all are published."""
+        return np.zeros(0) if self._ends is None else (self._ends[1] - self._ends[0]) / 2
+
     @property
     def curved(self) -> bool:  # type: ignore[override]
         """Whether figures other than all coefficients alone are published."""
@@ -117,6 +122,8 @@ class Model(Smooth):
     def log_density(self, codes: Codes) -> FloatArray:
         """Log probability of each record's outcome under the published model."""
         rows = self.likelihood.rows(codes)
+        if self.traits.survey:
+            rows = replace(rows, weight=(rows.weight > 0).astype(np.float64))
         value = self.likelihood.derivatives(rows, self.start)[0] / self.spread**2
         value = value + self.density[codes[:, self.outcome]] - np.log(self.spread)
         levels = float(np.isfinite(self.density).sum())
@@ -200,7 +207,7 @@ class Model(Smooth):
             variance = variance * (known["rss"] / df)[:, None]
         elif robust == "HC1" or (robust == "stata" and self.traits.linear):
             variance = variance * (n / df)[:, None]
-        elif robust == "stata":
+        elif robust in {"stata", "survey"}:
             variance = variance * (n / (n - 1))[:, None]
         errors = np.full(known["theta"].shape, np.nan, dtype=totals.dtype)
         errors[:, wanted] = np.sqrt(variance)

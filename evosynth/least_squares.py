@@ -88,7 +88,7 @@ class LeastSquares(TermFigures):
 
     def _weight(self, schema: Schema) -> Lookup | None:
         """Weight of each record, if there is one."""
-        return None
+        return self._survey_weight(schema)
 
     def _likelihood(self, schema: Schema) -> Likelihood:
         outcome = schema[self._formula.outcome]
@@ -148,8 +148,10 @@ class LeastSquares(TermFigures):
 
     def _linear_estimates(self, fit: Any, x: Any, y: Any, weights: FloatArray) -> Estimates:
         """Figures of statsmodels' results."""
-        robust = {"stata": "HC1"}.get(self.robust or "", self.robust)
+        robust = {"stata": "HC1", "survey": "HC0"}.get(self._robust or "", self._robust)
         errors = fit.bse if robust is None else getattr(fit, f"{robust}_se")
+        if self._robust == "survey":
+            errors = errors * np.sqrt(len(y) / (len(y) - 1))
         about = x - np.average(x, axis=0, weights=weights)
         spread = np.sqrt(np.average(about**2, axis=0, weights=weights))
         deviation = np.sqrt(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))

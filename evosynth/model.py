@@ -28,7 +28,7 @@ from evosynth.errors import Fault, Path, suggest
 from evosynth.formula import Formula, parse
 from evosynth.model_items import Item
 from evosynth.model_table import fill
-from evosynth.objective import CellTable, Figure, Mention, Output, Plan, Text
+from evosynth.objective import CellTable, Figure, Interval, Mention, Output, Plan, Text
 from evosynth.printed import Printed, Published
 from evosynth.refit import Estimates
 from evosynth.schema import FloatArray, Schema, Variable
@@ -362,6 +362,7 @@ class Regression(Output):
             self._columns(schema),
             tuple(self._read(schema)[0]),
             len(parameters),
+            terms=tuple((parameter.equation or "", parameter.name) for parameter in parameters),
             **traits,
         )
 
@@ -377,23 +378,55 @@ class Regression(Output):
         """Refit with statsmodels."""
         if self.table is not None:
             return self._filled(schema)[0].recompute(frame, counts, schema)
-        from evosynth.refit import design_matrix, estimable
-
         items = self._read(schema)[0]
         frame, counts = population(frame, counts, self._names, self.condition, schema)
         estimates = None
-        if any(item.form != "observations" for item in items) and len(frame):
-            x = design_matrix(self._formula, frame, schema, self.reference)
-            x = x if self.intercept else x.drop(columns="Intercept")
-            x = x[[":".join(sorted(c.name.split(":"))) for c in self._columns(schema)]]
-            if estimable(x, counts):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # a failed fit shows as figures missed
-                    try:
-                        estimates = self._estimate(x, frame, counts, schema)
-                    except (np.linalg.LinAlgError, ValueError, FloatingPointError):
-                        estimates = None
+        if any(item.form != "observations" for item in items):
+            estimates = self._refit(frame, counts, schema)
         return np.array([self._value(item, estimates, counts, schema) for item in items])
+
+    def _refit(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> Estimates | None:
+        """Fit the model to those records that it is of; ``None`` if that cannot be."""
+        from evosynth.refit import design_matrix, estimable
+
+        if not len(frame):
+            return None
+        x = design_matrix(self._formula, frame, schema, self.reference)
+        x = x if self.intercept else x.drop(columns="Intercept")
+        x = x[[":".join(sorted(c.name.split(":"))) for c in self._columns(schema)]]
+        if not estimable(x, counts):
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a failed fit shows as figures missed
+            try:
+                return self._estimate(x, frame, counts, schema)
+            except (np.linalg.LinAlgError, ValueError, FloatingPointError):
+                return None
+
+    def intervals(
+        self, frame: pd.DataFrame, counts: FloatArray, schema: Schema
+    ) -> tuple[Interval, ...]:
+        """Refit with statsmodels, and tell every parameter, published or not."""
+        if self.table is not None:
+            return self._filled(schema)[0].intervals(frame, counts, schema)
+        frame, counts = population(frame, counts, self._names, self.condition, schema)
+        found = self._refit(frame, counts, schema)
+        if found is None:
+            return ()
+        reach, ratio = self._reach(found, schema)
+        rows = []
+        for k, parameter in enumerate(self._parameters(schema)):
+            if parameter.key == "coefficients":  # cut points and the like have other scales
+                value, error = float(found.values[k]), float(found.errors[k])
+                ends = np.array([value, value - reach * error, value + reach * error])
+                with np.errstate(over="ignore"):
+                    middle, low, high = (np.exp(ends) if ratio else ends).tolist()
+                rows.append(Interval(k, middle, low, high, ratio))
+        return tuple(rows)
+
+    def _reach(self, found: Estimates, schema: Schema) -> tuple[float, bool]:
+        """Return the standard errors to an end of an interval, and whether it is of ratios."""
+        return float("nan"), False
 
     def _value(
         self, item: Item, found: Estimates | None, counts: FloatArray, schema: Schema

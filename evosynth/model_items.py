@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evosynth.printed import Published
 from evosynth.schema import FloatArray
 
-Robust: TypeAlias = Literal["HC0", "HC1", "HC2", "HC3", "stata"]
+Robust: TypeAlias = Literal["HC0", "HC1", "HC2", "HC3", "stata", "survey"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class Traits:
     """Whether standard errors are those of exponentiated coefficients."""
     logged: frozenset[int] = frozenset()
     """Parameters that are printed exponentiated: the search works with their logarithms."""
+    survey: bool = False
+    """Whether records are weighted as those of a survey, which says nothing of their errors."""
     about: float = 0.0
     """A number near the outcome, to sum squares about."""
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
@@ -34,6 +34,19 @@ class Figure:
 
     label: str
     printed: Published
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate from data, as large as it is printed, with its confidence interval."""
+
+    parameter: int
+    value: float
+    low: float
+    """Not a number where software does not agree on it."""
+    high: float
+    ratio: bool
+    """Whether these are exponentiated coefficients."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +188,9 @@ class Output(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    weightable: ClassVar[bool] = False
+    """Whether the figures have a weighted form."""
+
     kind: str
     title: Text = Field("", description="what the published table is called")
     weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
@@ -183,6 +199,9 @@ class Output(BaseModel):
 
     unit: Literal["person", "household"] = Field(
         "person", description="what is counted, where persons live in households"
+    )
+    weighted: bool | None = Field(
+        None, description="whether its figures are weighted by the weights of the spec"
     )
     where: str | None = Field(
         None, description="the records that are counted, such as AGE >= 50 and SEX == 2"
@@ -219,6 +238,12 @@ class Output(BaseModel):
     def analysis(self, schema: Schema) -> Analysis | None:
         """Describe how the figures are computed, in their order, for scripts beside the data."""
         return None
+
+    def intervals(
+        self, frame: pd.DataFrame, counts: FloatArray, schema: Schema
+    ) -> tuple[Interval, ...]:
+        """Estimates of a model's parameters with their confidence intervals, for a picture."""
+        return ()
 
     @abstractmethod
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:

@@ -40,6 +40,54 @@ def move(staging: Path, folder: Path, remove: Sequence[str] = ()) -> None:
     shutil.rmtree(earlier, ignore_errors=True)
 
 
+class Borrowed:
+    """One name in a folder, used for the time being: what was there is kept aside.
+
+    Should the run be killed, `recover` puts it back.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.made = _make(folder)
+        self.folder = folder
+        self.earlier: Path | None = None
+        try:
+            self.earlier = Path(tempfile.mkdtemp(prefix=_EARLIER, dir=folder))
+            old = [name] if os.path.lexists(folder / name) else []
+            told = json.dumps({"new": [name], "old": old})
+            (self.earlier / _JOURNAL).write_text(told, encoding="utf-8")
+            for one in old:
+                os.replace(folder / one, self.earlier / one)
+        except BaseException:
+            self.close()
+            raise
+
+    def give_back(self) -> None:
+        """Put back what was there."""
+        if self.earlier is not None:
+            _undo(self.earlier, self.folder)
+            self.earlier = None
+
+    def close(self) -> None:
+        """Put back what was there, and remove folders that were made and are empty."""
+        self.give_back()
+        for path in self.made:
+            try:
+                path.rmdir()
+            except OSError:
+                break
+
+
+def _make(folder: Path) -> list[Path]:
+    """Make a folder and those above it; return what was not there, the innermost first."""
+    made = []
+    for path in (folder, *folder.parents):
+        if path.exists():
+            break
+        made.append(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    return made
+
+
 def recover(folder: Path) -> None:
     """Put back what a run that was killed in the middle of a move had set aside."""
     for earlier in sorted(folder.glob(f"{_EARLIER}*")):

@@ -128,15 +128,10 @@ def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:
     printed), ``reproduced`` (printed to the same precision), ``exact``, ``value`` (in full), and
     ``half_units``, the distance in half-units of the last printed digit.
     """
-    frame, counts = group(data, spec.schema)
-    dwellings = None
-    if spec.households is not None:
-        first = data[data[spec.households.person] == 1]
-        dwellings = group(first[list(spec.households.schema.index)], spec.households.schema)
+    frames = units(spec, data)
     rows = []
     for position, (output, figures) in enumerate(zip(spec.outputs, spec.figures, strict=True)):
-        which = dwellings if dwellings and output.unit == "household" else (frame, counts)
-        values = output.recompute(*which, spec.schema_of(output))
+        values = output.recompute(*frames[output.unit], spec.schema_of(output))
         for figure, value in zip(figures, values.tolist(), strict=True):
             printed = figure.printed
             rows.append(
@@ -152,6 +147,16 @@ def verify(spec: Spec, data: pd.DataFrame) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
+
+
+def units(spec: Spec, data: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, FloatArray]]:
+    """Rows of persons and of households, and how many each stands for."""
+    found = {"person": group(data, spec.schema)}
+    if spec.households is not None:
+        first = data[data[spec.households.person] == 1]
+        own = first[list(spec.households.schema.index)]
+        found["household"] = group(own, spec.households.schema)
+    return found
 
 
 def group(data: pd.DataFrame, schema: Schema) -> tuple[pd.DataFrame, FloatArray]:

@@ -90,7 +90,7 @@ def inflation(robust: str | None, n: float, size: int, linear: bool = False) -> 
     """Return what a sandwich covariance is multiplied by, beyond what statsmodels does."""
     if robust == "HC1" or (robust == "stata" and linear):
         return n / (n - size)
-    return n / (n - 1) if robust == "stata" else 1.0
+    return n / (n - 1) if robust in {"stata", "survey"} else 1.0
 
 
 def fit_glm(
@@ -100,11 +100,17 @@ def fit_glm(
     counts: FloatArray,
     robust: str | None,
     exposure: pd.Series[float] | None = None,
+    survey: pd.Series[float] | None = None,
 ) -> Estimates | None:
     """Fit a generalised linear model; a sandwich needs one row per record."""
     from statsmodels.genmod.generalized_linear_model import GLM
 
     n = float(counts.sum())
+    if survey is not None:
+        y, x, survey = repeated(y, counts), repeated(x, counts), repeated(survey, counts)
+        exposure = None if exposure is None else repeated(exposure, counts)
+        model = GLM(y, x, family=family, freq_weights=survey, exposure=exposure)
+        return _weighted_glm(model, x, n, robust)
     if robust is not None:
         y, x = repeated(y, counts), repeated(x, counts)
         exposure = None if exposure is None else repeated(exposure, counts)
@@ -122,6 +128,20 @@ def fit_glm(
         "null_deviance": fit.null_deviance,
     }
     return Estimates(fit.params.to_numpy(), errors, measures)
+
+
+def _weighted_glm(model: Any, x: pd.DataFrame, n: float, robust: str | None) -> Estimates | None:
+    """Fit with the weights of a survey; the sandwich sums squares of weighted scores."""
+    fit = model.fit(tol=1e-12)
+    if not fit.converged:
+        return None
+    params = fit.params.to_numpy()
+    rows = x.to_numpy()
+    scores = rows * np.asarray(model.score_factor(params, scale=1.0))[:, None]
+    bread = np.linalg.inv(-model.hessian(params, scale=1.0))
+    covariance = bread @ (scores.T @ scores) @ bread
+    errors = np.sqrt(np.diag(covariance) * inflation(robust, n, rows.shape[1]))
+    return Estimates(params, errors, {})
 
 
 def fit_discrete(

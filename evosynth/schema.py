@@ -141,6 +141,8 @@ class Schema:
     """Pairs of columns with a correlation that is assumed where no figure tells."""
     fixed: int | None = None
     """Column whose values every candidate has in the same order."""
+    weight: str | None = None
+    """Variable that weighted outputs weight records by, if there are such."""
     bonds: Bonds | None = None
     """What ties values of a record to each other, if anything does."""
 

@@ -54,6 +54,14 @@ class Source:
     groups: NDArray[Any]
     """Rows that no table tells apart share a number, in the smallest type (it sorts faster)."""
 
+    @classmethod
+    def around(cls, space: Space, codes: Codes) -> Source:
+        """Take one dataset for the distribution."""
+        problem = space.problem
+        weights, cells = np.ones(len(codes)), problem.cells(codes)
+        oriented = orient(problem, codes, weights)
+        return cls(space, codes, cells, weights, *oriented, True, group_rows(cells))
+
     def draw(self, rng: np.random.Generator) -> Payload:
         """Draw a candidate: a sample as dispersed as a real one, rounded along the tables.
 
@@ -114,7 +122,7 @@ def prepare(
         if calibrated:
             fit(problem, codes, cells, weights, stop)
     compass, influence, curvature = orient(problem, codes, weights)
-    groups = _group(cells)
+    groups = group_rows(cells)
     return Source(space, codes, cells, weights, compass, influence, curvature, calibrated, groups)
 
 
@@ -178,7 +186,7 @@ def _scout(
     return np.repeat(codes, rounded(weights * size / weights.sum(), order, size, rng), axis=0)
 
 
-def _group(cells: CellArray) -> NDArray[Any]:
+def group_rows(cells: CellArray) -> NDArray[Any]:
     """Give rows that fall into the same cells of all tables the same number."""
     groups = np.zeros(len(cells), dtype=np.int64)
     for table in range(cells.shape[1]):

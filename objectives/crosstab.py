@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from pydantic import BeforeValidator, Field
 
 from evosynth.analysis import Analysis, Cell, Counting, Group
-from evosynth.classes import all_levels, any_level
+from evosynth.classes import all_levels, any_level, classify
 from evosynth.counting import (
     MAX_CELLS,
     Layout,
@@ -23,6 +23,7 @@ from evosynth.errors import Fault
 from evosynth.objective import Figure, Mention, Place, Plan
 from evosynth.reading import label_columns, read_cells
 from evosynth.schema import FloatArray, Schema
+from evosynth.weighted import WeightedCells, record_weights
 from evosynth.written import (
     TOTAL,
     Cells,
@@ -61,6 +62,8 @@ class Crosstab(Counted):
     total; a mapping may hold the key ``total``. Counts list every value; shares, a table and a
     file may list only some, and constrain only those.
     """
+
+    weightable: ClassVar[bool] = True
 
     kind: Literal["crosstab"]
     rows: Names = Field(description="the row variable, or several, nested")
@@ -155,6 +158,12 @@ class Crosstab(Counted):
     def _sum_faults(self, entries: list[Entry], schema: Schema) -> Iterator[Fault]:
         """Find sums that are not what they should be."""
         records = schema.records
+        if self.weighted:
+            shares = [entry for entry in entries if entry.form != "counts"]
+            for whole, members, complete in self._wholes(shares, schema):
+                of = f" of {self._where(whole)}" if set(whole) != {TOTAL} else ""
+                yield from share_sum_faults(members, None, complete, of)
+            return
         known = {e.key: count_bounds(e.published, records) for e in entries if e.form == "counts"}
         if self.where is None and not any(schema[name].missing for name in self._names):
             known[(TOTAL,) * len(self._names)] = records, records
@@ -183,6 +192,8 @@ class Crosstab(Counted):
 
     def lower(self, schema: Schema) -> Plan:
         """Lay out one table of all the variables, and one for each kind of total."""
+        if self.weighted:
+            return Plan(smooth=(self._weighted(schema),))
         layout = Layout(schema, self.condition)
         entries, _ = self._read(schema)
         tables: dict[tuple[bool, ...], tuple[int, list[dict[str, int]]]] = {}
@@ -216,6 +227,36 @@ class Crosstab(Counted):
                 layout.share(place(whole), cells, scale_of(members[0].form), complete)
         return layout.plan(counted)
 
+    def _weighted(self, schema: Schema) -> WeightedCells:
+        """Sum weights by cell."""
+        groups = {name: all_levels(schema[name]) for name in self._names}
+        classes = classify(schema, groups, self.condition)
+        entries, _ = self._read(schema)
+        shape = classes.counted
+
+        def cells(key: Key) -> FloatArray:
+            found = np.zeros(shape)
+            at = [
+                slice(None) if value == TOTAL else schema[name].levels[value]
+                for name, value in zip(self._names, key, strict=True)
+            ]
+            found[tuple(at)] = 1.0
+            return found.ravel()
+
+        def whole(entry: Entry) -> FloatArray:
+            if entry.form == "counts":
+                return np.zeros(int(np.prod(shape)))
+            return cells(_denominator(entry.key, entry.form))
+
+        return WeightedCells(
+            classes,
+            schema,
+            self.figures(schema),
+            np.array([cells(entry.key) for entry in entries]),
+            np.array([whole(entry) for entry in entries]),
+            np.array([1.0 if e.form == "counts" else scale_of(e.form) for e in entries]),
+        )
+
     def analysis(self, schema: Schema) -> Analysis:
         """Tell counts of cells and totals, and their shares."""
 
@@ -231,11 +272,14 @@ class Crosstab(Counted):
             )
             for entry in self._read(schema)[0]
         ]
-        return Counting(tuple(self._names), True, tuple(cells))
+        weight = schema.weight if self.weighted else None
+        return Counting(tuple(self._names), True, tuple(cells), weight)
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Count with pandas group-bys."""
         people, weights = population(frame, counts, self._names, self.condition, schema)
+        if self.weighted:
+            weights = record_weights(people, weights, schema)
         tables: dict[Key, dict[tuple[Any, ...], float]] = {}
         values = {n: dict(zip(schema[n].texts, schema[n].values, strict=True)) for n in self._names}
 

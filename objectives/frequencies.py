@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from pydantic import BeforeValidator, Field
 
 from evosynth.analysis import Analysis, Cell, Counting, Group
-from evosynth.classes import any_level
+from evosynth.classes import any_level, classify
 from evosynth.counting import (
     Layout,
     count_bounds,
@@ -23,6 +23,7 @@ from evosynth.errors import Fault, shown
 from evosynth.objective import Figure, Mention, Place, Plan, Text
 from evosynth.reading import VALID, read_list
 from evosynth.schema import MISSING, FloatArray, IntArray, Schema
+from evosynth.weighted import WeightedCells, record_weights
 from evosynth.written import TOTAL, Counted, Entry, Read, Written, as_list, per_schema, scale_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Frequencies(Counted):
     Besides values, ``missing``, ``valid`` and ``total`` may be listed. Proportions and percentages
     are of all records, valid percentages of those with a valid value.
     """
+
+    weightable: ClassVar[bool] = True
 
     kind: Literal["frequencies"]
     of: str = Field(description="the variable")
@@ -92,12 +95,14 @@ class Frequencies(Counted):
         for form in FORMS:
             members, complete = self._values(form, schema)
             if form == "counts":
-                yield from count_sum_faults(
-                    members, schema.records, complete and self.where is None
-                )
+                if not self.weighted:
+                    yield from count_sum_faults(
+                        members, schema.records, complete and self.where is None
+                    )
                 continue
             everyone = form != "valid_percentages" or not schema[self.of].missing
-            total = schema.records if everyone and self.where is None else None
+            known = everyone and self.where is None and not self.weighted
+            total = schema.records if known else None
             yield from share_sum_faults(members, total, complete)
 
     def _values(self, form: str, schema: Schema) -> tuple[list[Entry], bool]:
@@ -135,6 +140,8 @@ class Frequencies(Counted):
 
     def lower(self, schema: Schema) -> Plan:
         """Lay out one one-way table, and tables of what shares are shares of."""
+        if self.weighted:
+            return Plan(smooth=(self._weighted(schema),))
         layout = Layout(schema, self.condition)
         entries, _ = self._read(schema)
 
@@ -156,6 +163,26 @@ class Frequencies(Counted):
                     layout.share(place(whole), cells, scale_of(form), all_of_it)
         return layout.plan(counted)
 
+    def _weighted(self, schema: Schema) -> WeightedCells:
+        """Sum weights by value."""
+        variable = schema[self.of]
+        classes = classify(schema, {self.of: np.arange(variable.size)}, self.condition)
+        entries, _ = self._read(schema)
+
+        def cells(value: str) -> FloatArray:
+            groups, cell = self._groups(value, schema)
+            return np.asarray(groups == cell, dtype=np.float64)
+
+        whole = {"counts": np.zeros(variable.size), "valid_percentages": cells(VALID)}
+        return WeightedCells(
+            classes,
+            schema,
+            self.figures(schema),
+            np.array([cells(entry.key[0]) for entry in entries]),
+            np.array([whole.get(entry.form, cells(TOTAL)) for entry in entries]),
+            np.array([1.0 if e.form == "counts" else scale_of(e.form) for e in entries]),
+        )
+
     def analysis(self, schema: Schema) -> Analysis:
         """Tell counts of one variable, and their shares of all or of the valid ones."""
         cells = []
@@ -167,11 +194,14 @@ class Frequencies(Counted):
                 whole = ((self.of, VALID),) if entry.form == "valid_percentages" else ()
             scale = 1.0 if whole is None else scale_of(entry.form)
             cells.append(Cell(group, whole, scale))
-        return Counting((self.of,), False, tuple(cells))
+        weight = schema.weight if self.weighted else None
+        return Counting((self.of,), False, tuple(cells), weight)
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Count with a pandas group-by."""
         people, weights = population(frame, counts, [], self.condition, schema)
+        if self.weighted:
+            weights = record_weights(people, weights, schema)
         variable = schema[self.of]
         table = count_by(people, weights, [self.of])
         everyone = float(weights.sum())

@@ -31,6 +31,7 @@ class Logit(Binary):
     )
     standard_errors_of: ErrorsOf = "coefficients"
 
+    weightable: ClassVar[bool] = True
     most: ClassVar[float | None] = 0.25
     fitted_shares: ClassVar[bool] = True
 
@@ -48,4 +49,5 @@ class Logit(Binary):
 
         event = schema[self._formula.outcome].values[self._event(schema)]
         y = (frame[self._formula.outcome] == event).astype(float)
-        return fit_glm(Binomial(), y, x, counts, self.robust)
+        survey = frame[str(schema.weight)].astype(float) if self.weighted else None
+        return fit_glm(Binomial(), y, x, counts, self._robust, survey=survey)

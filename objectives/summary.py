@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, WithJsonSchema
@@ -21,6 +21,8 @@ from evosynth.printed import Printed, Published, Within
 from evosynth.reading import Statistic, label_columns, read_summary
 from evosynth.schema import FloatArray, IntArray, Schema
 from evosynth.statistic import MOMENTS, Group, Item, clashes, cuts, together
+from evosynth.weighted import STATISTICS as STATISTICS_WEIGHTED
+from evosynth.weighted import WeightedMoments, weighted_statistic
 from evosynth.written import TOTAL, Counted, Names, Read, per_schema
 
 if TYPE_CHECKING:
@@ -55,6 +57,8 @@ class Summary(Counted):
     values of ``by`` (crossed), or with ``each`` by variable and value. ``total`` is all groups of
     ``by`` together, or with ``each`` all records.
     """
+
+    weightable: ClassVar[bool] = True
 
     kind: Literal["summary"]
     of: Names = Field(description="the quantity, or several")
@@ -252,6 +256,14 @@ class Summary(Counted):
         if not items:
             keys = ", ".join((*STATISTICS, *WITH_ARGUMENT, "table"))
             yield Fault((), f"no statistic is given; there are {keys} and file")
+        if self.weighted:
+            for item in items:
+                if item.statistic not in STATISTICS_WEIGHTED:
+                    name = item.statistic.replace("_", " ")
+                    known = ", ".join(s for s in STATISTICS if s in STATISTICS_WEIGHTED)
+                    message = f"there is no weighted {name} here; there are {known}"
+                    yield Fault(item.path, message)
+            return
         for (variable, group), members in together(items).items():
             size = self._size(variable, group, members, schema)
             yield from clashes(members, variable, size, schema)
@@ -412,7 +424,8 @@ class Summary(Counted):
         belong = [cells_of(item).tolist() for item in members]
         figures = [Figure(item.label, item.published) for item in members]
         statistics = [MOMENTS[item.statistic] for item in members]
-        block = GroupMoments(classes, variable, statistics, belong, schema, figures)
+        kind = WeightedMoments if self.weighted else GroupMoments
+        block = kind(classes, variable, statistics, belong, schema, figures)
         mean, sd = np.full((2, block.n_groups), np.nan)
         for item in items:
             if item.variable == variable and set(dict(item.group)) <= set(names):
@@ -426,12 +439,14 @@ class Summary(Counted):
         """Statistics of quantities by group."""
         items = self._read(schema)[0]
         found = [ScriptStatistic(i.variable, i.group, i.statistic, i.argument) for i in items]
-        return Describing(tuple(self.by), tuple(found))
+        return Describing(tuple(self.by), tuple(found), schema.weight if self.weighted else None)
 
     def recompute(self, frame: pd.DataFrame, counts: FloatArray, schema: Schema) -> FloatArray:
         """Select each group with pandas and ask its series for the statistic."""
         import pandas as pd
 
+        if self.weighted:
+            return self._recompute_weighted(frame, counts, schema)
         found = []
         series: dict[tuple[str, Group], pd.Series[Any]] = {}
         for item in self._read(schema)[0]:
@@ -446,6 +461,23 @@ class Summary(Counted):
                 values = people.loc[kept, item.variable].to_numpy(dtype=float)
                 series[key] = pd.Series(np.repeat(values, weights[kept].astype(np.int64)))
             found.append(_compute(series[key], item))
+        return np.array(found)
+
+    def _recompute_weighted(
+        self, frame: pd.DataFrame, counts: FloatArray, schema: Schema
+    ) -> FloatArray:
+        found = []
+        everyone = float(counts.sum())
+        for item in self._read(schema)[0]:
+            names = [item.variable, *self.by, *(name for name, _ in item.group)]
+            people, own = population(frame, counts, names, self.condition, schema)
+            kept = np.ones(len(people), dtype=bool)
+            for name, value in item.group:
+                code = schema[name].values[schema[name].levels[value]]
+                kept &= (people[name] == code).to_numpy(dtype=bool)
+            values = people.loc[kept, item.variable].to_numpy(dtype=float)
+            weights = people.loc[kept, str(schema.weight)].to_numpy(dtype=float)
+            found.append(weighted_statistic(item.statistic, values, weights, own[kept], everyone))
         return np.array(found)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evosynth.errors import FormatError
 from evosynth.scripts import python, r, spss, stata
+from evosynth.scripts.survey import usage
 from evosynth.scripts.text import line
 
 if TYPE_CHECKING:
@@ -26,4 +27,7 @@ def scripts(spec: Spec, written: Sequence[Format] = ()) -> dict[str, str]:
             found[name] = script(spec, format_name in written)
         except FormatError as error:  # the program cannot hold the data at all
             found[name] = f"* {line(str(error))}.\n"
+    if spec.weighting is not None and not spec.weighting.weighted:
+        for name, text in usage(spec.weighting.name).items():
+            found[name] += text
     return found

@@ -19,6 +19,7 @@ from evosynth.analysis import (
 from evosynth.condition import Comparison, Condition, Not, Or
 from evosynth.schema import Schema
 from evosynth.scripts import python_models
+from evosynth.scripts.survey import WEIGHTED_PYTHON
 from evosynth.scripts.text import Block, blocks, compared, decimals, is_text, line, opening
 
 if TYPE_CHECKING:
@@ -173,11 +174,15 @@ def _counting(analysis: Counting, block: Block, schema: Schema) -> Iterator[str]
     yield f"people = {chosen}"
 
     def counted(group: Group) -> str:
+        of = "" if analysis.weight is None else f"[{analysis.weight!r}].sum()"
+        if of and (not group or group[0][1] not in {VALID, MISSING}):
+            return f"part(people, {_group(group, schema)}){of}" if group else f"people{of}"
         if not group:
             return "len(people)"
         if group[0][1] in {VALID, MISSING}:
             test = "notna" if group[0][1] == VALID else "isna"
-            return f"valid.loc[people.index, {group[0][0]!r}].{test}().sum()"
+            found = f"valid.loc[people.index, {group[0][0]!r}].{test}()"
+            return f"people[{found}]{of}" if of else f"{found}.sum()"
         return f"count(people, {_group(group, schema)})"
 
     for position, cell in enumerate(analysis.cells):
@@ -213,7 +218,8 @@ def _describing(analysis: Describing, block: Block, schema: Schema) -> Iterator[
         if (item.of, item.group) != before:
             before = item.of, item.group
             yield from _described(item, analysis, block, schema)
-        expression = _STATISTICS[item.name].format(f"{item.argument:.10g}")
+        known = _STATISTICS if analysis.weight is None else WEIGHTED_PYTHON
+        expression = known[item.name].format(f"{item.argument:.10g}")
         yield show(block, position, expression)
 
 
@@ -223,6 +229,11 @@ def _described(
     names = [item.of, *analysis.by, *(name for name, _ in item.group)]
     people = select(block, names, schema)
     people = f"part({people}, {_group(item.group, schema)})" if item.group else people
+    if analysis.weight is not None:
+        yield f"group = {people}"
+        yield f"x, w = group[{item.of!r}].astype(float), group[{analysis.weight!r}]"
+        yield "m = np.average(x, weights=w)"
+        return
     yield f"x = {people}[{item.of!r}].astype(float)"
 
 

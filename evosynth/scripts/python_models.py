@@ -131,6 +131,7 @@ _FITS = {
     "multinomial": 'sm.MNLogit(y, x).fit(method="newton", maxiter=100, tol=1e-12, disp=0{})',
     "quantile": "sm.QuantReg(y, x).fit(q={}, max_iter=10_000, p_tol=1e-9)",
     "ols": "sm.OLS(y, x).fit()",
+    "survey logit": "sm.GLM(y, x, family=sm.families.Binomial(), freq_weights=w).fit(tol=1e-12)",
     "wls": "sm.WLS(y, x, weights=w).fit()",
 }
 
@@ -140,6 +141,19 @@ def _fit(analysis: Fitting) -> Iterator[str]:
     sandwich = "" if robust is None else ', cov_type="HC0"'
     extra = f"people[{analysis.extra!r}].astype(float)" if analysis.extra else ""
     inflated = {"HC1": "n / (n - k)", "stata": "n / (n - 1)"}.get(robust or "", "1")
+    if analysis.weight is not None:
+        yield f"w = people[{analysis.weight!r}].astype(float)"
+        yield f"fit = {_FITS['wls' if family == 'ols' else f'survey {family}']}"
+        yield "b = fit.params.to_numpy()"
+        yield "scores = x.to_numpy() * (w * (y - fit.predict(x))).to_numpy()[:, None]"
+        spread = "" if family == "ols" else " * fit.mu * (1 - fit.mu)"
+        yield f"bread = np.linalg.inv(x.T @ x.mul(w{spread}, axis=0))"
+        scale = {"HC0": "1", "HC1": "n / (n - k)", "stata": "n / (n - 1)"}
+        factor = scale.get(robust or "", "n / (n - 1)")
+        yield f"v = bread @ (scores.T @ scores) @ bread * {factor}"
+        yield "se = np.sqrt(np.diag(v))"
+        yield f"dist = {'stats.t(fit.df_resid)' if family == 'ols' else 'stats.norm()'}"
+        return
     if family in {"ols", "wls"}:
         yield f"w = {extra or 'pd.Series(1.0, index=people.index)'}"
         yield f"fit = {_FITS[family]}"

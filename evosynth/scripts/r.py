@@ -19,6 +19,7 @@ from evosynth.condition import Comparison, Condition, Not, Or
 from evosynth.schema import Schema
 from evosynth.scripts import r_models
 from evosynth.scripts.r_text import quoted, value
+from evosynth.scripts.survey import WEIGHTED_R
 from evosynth.scripts.text import Block, blocks, compared, decimals, is_text, line, opening
 
 if TYPE_CHECKING:
@@ -159,6 +160,13 @@ def _counting(analysis: Counting, block: Block, schema: Schema) -> Iterator[str]
         yield f"known <- {select(block, [], schema)}"
 
     def counted(group: Group) -> str:
+        if analysis.weight is not None:
+            weight = quoted(analysis.weight)
+            if group and group[0][1] in {VALID, MISSING}:
+                mark = "!" if group[0][1] == VALID else ""
+                return f"sum(people[[{weight}]][{mark}is.na(known[[{quoted(group[0][0])}]])])"
+            of = f"part(people, {_group(group, schema)})" if group else "people"
+            return f"sum({of}[[{weight}]])"
         if not group:
             return "nrow(people)"
         if group[0][1] in {VALID, MISSING}:
@@ -201,8 +209,12 @@ def _describing(analysis: Describing, block: Block, schema: Schema) -> Iterator[
             names = [item.of, *analysis.by, *(name for name, _ in item.group)]
             people = select(block, names, schema)
             people = f"part({people}, {_group(item.group, schema)})" if item.group else people
-            yield f"x <- as.numeric({people}[[{quoted(item.of)}]])"
-        expression = _STATISTICS[item.name].format(f"{item.argument:.10g}")
+            yield f"group <- {people}"
+            yield f"x <- as.numeric(group[[{quoted(item.of)}]])"
+            if analysis.weight is not None:
+                yield f"w <- group[[{quoted(analysis.weight)}]]; m <- weighted.mean(x, w)"
+        known = _STATISTICS if analysis.weight is None else WEIGHTED_R
+        expression = known[item.name].format(f"{item.argument:.10g}")
         yield show(block, position, expression)
 
 

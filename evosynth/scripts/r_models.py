@@ -101,16 +101,19 @@ _GLM = "control = list(epsilon = 1e-12, maxit = 100)"
 def _fit(analysis: Fitting) -> Iterator[str]:
     family, robust = analysis.family, analysis.robust
     inflated = {"HC1": " * n / (n - k)", "stata": " * n / (n - 1)"}.get(robust or "", "")
+    inflated = " * n / (n - 1)" if robust == "survey" else inflated
+    weight = f"people[[{quoted(analysis.weight)}]]" if analysis.weight else ""
     extra = f"people[[{quoted(analysis.extra)}]]" if analysis.extra else ""
     offset = f" + offset(log({extra}))" if extra else ""
     if family in {"ols", "wls"}:
-        yield f"w <- {extra or 'rep(1, n)'}"
+        yield f"w <- {extra or weight or 'rep(1, n)'}"
         yield "fit <- lm(y ~ x, weights = w)"
         yield "b <- coef(fit); v <- vcov(fit); df <- fit$df.residual"
         if robust is not None:
             yield "X <- cbind(1, x) * sqrt(w); e <- residuals(fit) * sqrt(w); h <- hatvalues(fit)"
             scaled = {"HC2": "e / sqrt(1 - h)", "HC3": "e / (1 - h)"}.get(robust, "e")
             factor = " * n / (n - k)" if robust in {"HC1", "stata"} else ""
+            factor = inflated if robust == "survey" else factor
             yield "bread <- solve(crossprod(X))"
             yield f"v <- bread %*% crossprod(X * ({scaled})) %*% bread{factor}"
         yield "ll <- as.numeric(logLik(fit)); fitted <- summary(fit)"
@@ -123,6 +126,14 @@ def _fit(analysis: Fitting) -> Iterator[str]:
         return
     if family in {"logit", "poisson"}:
         link = "binomial" if family == "logit" else "poisson"
+        if weight:
+            yield f"w <- {weight}"
+            yield f"fit <- glm(y ~ x{offset}, quasi{link}, weights = w, {_GLM})"
+            yield "b <- coef(fit); v <- summary(fit)$cov.unscaled"
+            yield f"v <- v %*% crossprod(cbind(1, x) * w * (y - fitted(fit))) %*% v{inflated}"
+            yield "se <- sqrt(diag(v)); tail <- function(z) 2 * pnorm(-abs(z))"
+            yield f"reach <- qnorm({0.5 + analysis.level / 200:.10g})"
+            return
         yield f"fit <- glm(y ~ x{offset}, {link}, {_GLM})"
         yield f"null <- glm(y ~ 1{offset}, {link}, {_GLM})"
         yield "b <- coef(fit); v <- vcov(fit)"

@@ -12,6 +12,7 @@ from evosynth.formats.limits import n_bytes, value_labels
 from evosynth.schema import Schema, Variable
 from evosynth.scripts import spss_models
 from evosynth.scripts.spss_text import comment, literal, quoted
+from evosynth.scripts.survey import SPSS_NOTE
 from evosynth.scripts.text import Block, blocks, compared, is_text, line, opening
 
 if TYPE_CHECKING:
@@ -28,8 +29,11 @@ def script(spec: Spec, written: bool) -> str:
     for block in blocks(spec):
         lines += ["", comment(block.heading), f"TITLE {quoted(line(block.heading, 55))}."]
         lines += [comment(f"published: {f.label} = {f.printed.text}") for f in block.figures]
+        weight = getattr(block.analysis, "weight", None)
+        if weight is not None:
+            lines += [comment(SPSS_NOTE), f"WEIGHT BY {names[weight]}."]
         lines += _analysis(block, schema, names)
-        lines += ["FILTER OFF."]
+        lines += ["FILTER OFF."] + (["WEIGHT OFF."] if weight is not None else [])
     return "\n".join(lines) + "\n"
 
 

@@ -20,6 +20,7 @@ from evosynth.formats import stata as files
 from evosynth.formats.limits import tidy, value_labels
 from evosynth.scripts import stata_models
 from evosynth.scripts.stata_text import Names, harmless, literal
+from evosynth.scripts.survey import WEIGHTED_STATA
 from evosynth.scripts.text import Block, blocks, compared, decimals, is_text, line, opening
 
 if TYPE_CHECKING:
@@ -171,6 +172,16 @@ def _analysis(block: Block, names: Names) -> Iterator[str]:
 
 def _counting(analysis: Counting, block: Block, names: Names) -> Iterator[str]:
     yield select(block, analysis.names if analysis.complete else (), names)
+    if analysis.weight is not None:
+        for position, cell in enumerate(analysis.cells):
+            of = f"quietly summarize {names[analysis.weight]} if _people"
+            yield f"{of}{_group(cell.group, names)}"
+            yield "scalar s_value = r(sum)"
+            if cell.whole is not None:
+                yield f"{of}{_group(cell.whole, names)}"
+                yield f"scalar s_value = {cell.scale:g} * s_value / r(sum)"
+            yield show(block, position)
+        return
     for position, cell in enumerate(analysis.cells):
         yield f"quietly count if _people{_group(cell.group, names)}"
         yield "scalar s_value = r(N)"
@@ -203,7 +214,16 @@ def _describing(analysis: Describing, block: Block, names: Names) -> Iterator[st
             before = item.of, item.group
             yield select(block, [item.of, *analysis.by, *(n for n, _ in item.group)], names)
             yield f"quietly replace _group = _people{_group(item.group, names)}"
-        if item.name in _STATISTICS:
+        if analysis.weight is not None:
+            weight = names[analysis.weight]
+            if item.name == "standard_error":
+                yield f"quietly svyset [pweight = {weight}]"
+                yield f"quietly svy, subpop(_group): mean {of}"
+                yield f"scalar s_value = _se[{of}]"
+            else:
+                yield f"quietly summarize {of} [aweight = {weight}] if _group"
+                yield f"scalar s_value = {WEIGHTED_STATA[item.name]}"
+        elif item.name in _STATISTICS:
             yield f"quietly summarize {of} if _group, detail"
             yield f"scalar s_value = {_STATISTICS[item.name]}"
         elif item.name in {"above", "below"}:

@@ -75,7 +75,9 @@ def fitting(analysis: Fitting, names: Names) -> Iterator[str]:
         options.append("baseoutcome(1)")
     if analysis.family == "quantile":
         options.append(f"quantile({analysis.quantile:.10g})")
-    if analysis.robust in {"HC2", "HC3"}:
+    if analysis.weight is not None:
+        yield f"quietly svyset [pweight = {names[analysis.weight]}]"
+    elif analysis.robust in {"HC2", "HC3"}:
         options.append(f"vce({analysis.robust.lower()})")
     elif analysis.robust is not None:
         options.append("vce(robust)")
@@ -85,6 +87,8 @@ def fitting(analysis: Fitting, names: Names) -> Iterator[str]:
     terms = f" _term1-_term{len(columns)}" if columns else ""
     shown = f", {' '.join(options)}" if options else ""
     command = _COMMANDS[analysis.family]
+    if analysis.weight is not None:  # standard errors × n / (n - 1), as R's survey has them
+        command = f"svy: {command}"
     yield f"{command} _outcome{terms} if _people{weights}{shown}"
     if analysis.family == "wls":
         yield "* Stata scales weights to sum to n: its root MSE and log likelihood differ"

@@ -1,0 +1,1 @@
+"""Calibration weights: weights near given ones under which totals are as published."""

@@ -1,0 +1,136 @@
+"""``evosynth weight``: a weight column for any data file."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evosynth.errors import DataError, FolderError, WeightsError
+from evosynth.formats import SUFFIXES
+from evosynth.weights import column
+from evosynth.weights.calibrate import calibrate
+from evosynth.weights.diagnostics import Calibration
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Labels = dict[str, Any]
+"""What a file says of its variables, as pyreadstat writes it again."""
+
+
+def run(options: argparse.Namespace, say: Callable[[str], None]) -> int:
+    """Read data, calibrate, write the folder, and say what came of it."""
+    from evosynth.place import move
+    from evosynth.write import ready
+
+    source = Path(options.data)
+    folder = Path(options.output or f"{source.stem}-weighted")
+    ready(folder, options.force)
+    frame, labels = read(source)
+    if options.name in frame.columns:
+        remedy = "choose another with --name"
+        raise WeightsError(f"{source}: there is a column {options.name!r} already; {remedy}")
+    found = calibrate(
+        frame,
+        _totals(options.totals),
+        method=options.method,
+        bounds=options.bounds,
+        design=_design(options),
+        population=options.population,
+        scale=options.scale,
+        round=options.round,
+        trim=options.trim,
+        name=options.name,
+        label=options.label,
+    )
+    staging = None
+    try:
+        where = folder if folder.exists() else folder.parent
+        where.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=".evosynth.", dir=where))
+        target = staging / f"data{source.suffix.lower()}"
+        write(frame.assign(**{found.name: found.weights}), target, labels, found)
+        column.write(found, staging)
+        move(staging, folder)
+    except OSError as error:
+        raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    finally:
+        if staging is not None:
+            shutil.rmtree(staging, ignore_errors=True)
+    for line in column.told(found):
+        say(line)
+    say(f"Written to {folder}: {', '.join(sorted(file.name for file in folder.iterdir()))}")
+    return 0
+
+
+def _design(options: argparse.Namespace) -> str | dict[str, Any] | None:
+    if options.strata is None and options.proportional_to is None:
+        return None if options.design is None else str(options.design)
+    if options.design is not None:
+        raise WeightsError("--design is a column of weights; leave --strata and the like out")
+    return {"strata": options.strata, "proportional_to": options.proportional_to}
+
+
+def _totals(files: list[str]) -> list[Any]:
+    """Read YAML files here; CSV files are read with the other totals."""
+    from evosynth.document import read as read_yaml
+
+    found: list[Any] = []
+    for file in files:
+        if Path(file).suffix.lower() in {".yaml", ".yml"}:
+            tree = read_yaml(file).tree
+            found.append(tree.get("totals", tree) if isinstance(tree, dict) else tree)
+        else:
+            found.append(file)
+    return found
+
+
+def read(file: Path) -> tuple[pd.DataFrame, Labels]:
+    """Read a data file by its ending, with the labels that it holds."""
+    import pandas as pd
+
+    try:
+        match SUFFIXES.get(file.suffix.lower()):
+            case "csv":
+                return pd.read_csv(file), {}
+            case "parquet":
+                return pd.read_parquet(file), {}
+            case "excel":
+                return pd.read_excel(file), {}
+            case "stata" | "spss" as name:
+                import pyreadstat
+
+                reader = pyreadstat.read_dta if name == "stata" else pyreadstat.read_sav
+                frame, meta = reader(str(file))
+                labels = {
+                    "column_labels": dict(meta.column_names_to_labels),
+                    "variable_value_labels": dict(meta.variable_value_labels),
+                }
+                return frame, labels
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise DataError(f"{file}: cannot be read: {reason}") from error
+    *others, last = SUFFIXES
+    raise DataError(f"{file}: the name must end in {', '.join(others)} or {last}")
+
+
+def write(frame: pd.DataFrame, file: Path, labels: Labels, found: Calibration) -> None:
+    """Write data in the format that they came in."""
+    match SUFFIXES[file.suffix.lower()]:
+        case "csv":
+            frame.to_csv(file, index=False, lineterminator="\n")
+        case "parquet":
+            frame.to_parquet(file, index=False)
+        case "excel":
+            frame.to_excel(file, index=False)
+        case name:
+            import pyreadstat
+
+            named = {key: value or "" for key, value in labels["column_labels"].items()}
+            about = {**labels, "column_labels": {**named, found.name: found.label}}
+            writer = pyreadstat.write_dta if name == "stata" else pyreadstat.write_sav
+            writer(frame, str(file), **about)

@@ -1,0 +1,243 @@
+"""The weights of a spec: what may be said of them, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from evosynth.errors import Fault, Path, shown, suggest
+from evosynth.objective import Text
+from evosynth.printed import Printed
+from evosynth.schema import Schema, Variable
+from evosynth.weights import conflicts
+from evosynth.weights.calibrate import Settings
+from evosynth.weights.design import Sampling
+from evosynth.weights.distance import Method
+from evosynth.weights.totals import MISSING, Margin, from_csv, inline, scaled
+from evosynth.written import read_beside
+
+_WHERE: Path = ("weights",)
+
+
+def _one_or_two(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError("expected two numbers, [smallest, largest]")
+    return value
+
+
+def _design(value: Any) -> Any:
+    return {"weight": value} if isinstance(value, str) else value
+
+
+Pair = Annotated[tuple[float, float], BeforeValidator(_one_or_two)]
+TwoPrinted = Annotated[tuple[Printed, Printed], BeforeValidator(_one_or_two)]
+
+
+class DesignSpec(BaseModel):
+    """How the sample was drawn."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    weight: str | None = Field(None, description="variable that holds design weights")
+    strata: str | None = Field(None, description="variable of the strata")
+    sizes: dict[str, float] | None = Field(None, description="stratum: its population")
+    proportional_to: str | None = Field(
+        None, description="quantity that the probability of a record is proportional to"
+    )
+
+
+class WeightsSpec(BaseModel):
+    """A weight for every record, under which totals are as given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field("WEIGHT", description="name of the column")
+    label: Text = Field("Weight", description="its label")
+    method: Method = Field("raking", description="how weights are changed to reach the totals")
+    totals: Annotated[Any, WithJsonSchema({"type": ["object", "array", "string"]})] = Field(
+        None, description="variable: {value: total}, or CSV files beside the spec"
+    )
+    population: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="size of the population, which totals of categories are scaled to"
+    )
+    design: (
+        Annotated[
+            DesignSpec, BeforeValidator(_design), WithJsonSchema({"type": ["object", "string"]})
+        ]
+        | None
+    ) = Field(None, description="how the sample was drawn, or the variable of design weights")
+    bounds: Pair | None = Field(None, description="smallest and largest ratio to design weights")
+    trim: Pair | None = Field(None, description="smallest and largest weight, in mean weights")
+    scale: Literal["population", "sample"] = Field(
+        "population", description="sample: weights sum to the number of records"
+    )
+    round: Annotated[int, Field(ge=0, le=9)] | None = Field(None, description="decimals")
+    weighted: bool = Field(
+        False, description="whether outputs are weighted unless they say weighted: false"
+    )
+    range: TwoPrinted | None = Field(
+        None,
+        description="smallest and largest weight, as printed, where outputs are weighted",
+    )
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """The weights of a sound spec."""
+
+    name: str
+    label: str
+    settings: Settings
+    margins: tuple[Margin, ...]
+    weighted: bool
+    """Whether published outputs are weighted, so that the search must know the weights."""
+
+    @property
+    def mode(self) -> str:
+        """Return ``"b"`` where published outputs are weighted, else ``"a"``."""
+        return "b" if self.weighted else "a"
+
+    @property
+    def about(self) -> str:
+        """Say which mode it is in."""
+        if self.weighted:
+            return (
+                f"Weights, mode (b): published outputs are weighted by {self.name}; the search "
+                "draws the weights with the data, and no calibration changes them afterwards."
+            )
+        return (
+            f"Weights, mode (a): published outputs are unweighted; {self.name} is calibrated to "
+            f"the totals afterwards ({self.settings.method}) and changes no figure."
+        )
+
+    @property
+    def placeholder(self) -> Variable:
+        """The column before its values are known."""
+        values, share = np.array([0.0, 1.0]), np.full(2, 0.5)
+        return Variable(self.name, self.label, values, None, share, decimals=6)
+
+
+def read(spec: WeightsSpec, schema: Schema, folder: FilePath, faults: list[Fault]) -> list[Margin]:
+    """Read the totals, inline or from files beside the spec."""
+    levels = {variable.name: variable.texts for variable in schema.shown}
+    parts = spec.totals if isinstance(spec.totals, list) else [spec.totals]
+    found: list[Margin] = []
+    for position, part in enumerate(parts):
+        path: Path = (*_WHERE, "totals", position) if len(parts) > 1 else (*_WHERE, "totals")
+        if isinstance(part, str):
+            try:
+                margins, wrong = from_csv(read_beside(part, folder), path, shown(part))
+            except ValueError as error:
+                margins, wrong = [], [Fault(path, str(error))]
+        elif part is None:
+            margins, wrong = [], [Fault(path, "nothing is given here")]
+        else:
+            margins, wrong = inline(part, path, levels)
+        found += margins
+        faults += wrong
+    return found
+
+
+def build(
+    spec: WeightsSpec, weighted: bool, schema: Schema, folder: FilePath, faults: list[Fault]
+) -> Weighting | None:
+    """Check what is said of weights against the variables; ``None`` if something is wrong."""
+    before = len(faults)
+    faults += _name_faults(spec, schema)
+    margins = []
+    if spec.totals is not None or not weighted:
+        margins = read(spec, schema, folder, faults)
+    if len(faults) > before:
+        return None
+    for margin in margins:
+        faults += _margin_faults(margin, schema)
+    labels = [margin.label for margin in margins]
+    for again in sorted({label for label in labels if labels.count(label) > 1}):
+        faults.append(Fault((*_WHERE, "totals"), f"the totals of {again} are given twice"))
+    if spec.population is not None:
+        margins = scaled(margins, spec.population)
+    sampling = Sampling()
+    if spec.design is not None:
+        sampling = Sampling(**spec.design.model_dump(exclude={"sizes"}), sizes=spec.design.sizes)
+        faults += _design_faults(spec.design, margins, schema)
+    settings = Settings(spec.method, spec.bounds, spec.trim, spec.scale, spec.round, None, sampling)
+    if not weighted:
+        for message in settings.faults():
+            key, _, text = message.partition(": ")
+            faults.append(Fault((*_WHERE, key), text))
+    if len(faults) == before:
+        faults += [Fault((*_WHERE, "totals"), text) for text in conflicts.sums(margins)]
+    if len(faults) > before:
+        return None
+    return Weighting(spec.name, spec.label, settings, tuple(margins), weighted)
+
+
+def _name_faults(spec: WeightsSpec, schema: Schema) -> Iterator[Fault]:
+    if not spec.name.isidentifier():
+        message = "a name starts with a letter and holds letters, digits and _"
+        yield Fault((*_WHERE, "name"), message)
+    elif spec.name in schema.index:
+        yield Fault((*_WHERE, "name"), f"{spec.name!r} is a variable already; choose another name")
+
+
+def _margin_faults(margin: Margin, schema: Schema) -> Iterator[Fault]:
+    known = [variable.name for variable in schema.shown]
+    wrong = [n for n in (*margin.names, margin.quantity) if n is not None and n not in known]
+    for name in wrong:
+        yield Fault(margin.path, f"unknown variable {shown(name)!r}{suggest(name, known)}")
+    if wrong:
+        return
+    for name in margin.names:
+        if schema[name].identifier is not None or schema[name].date:
+            yield Fault(margin.path, f"{name!r} has no categories to give totals of")
+            return
+    if margin.quantity is not None:
+        quantity = schema[margin.quantity]
+        if quantity.values.dtype == object or quantity.identifier is not None:
+            yield Fault(margin.path, f"{margin.quantity!r} holds no numbers; give value: total")
+        elif quantity.missing:
+            message = f"{margin.quantity!r} may be missing; a total needs a value of every record"
+            yield Fault(margin.path, message)
+    for cell in margin.cells:
+        for name, value in zip(margin.names, cell, strict=True):
+            if value not in schema[name].levels and value != MISSING:
+                hint = schema[name].hint(value)
+                yield Fault(margin.path, f"{name!r} has no value {shown(value)!r}{hint}")
+    if len(margin.names) == 1:
+        given = {cell[0] for cell in margin.cells}
+        variable = schema[margin.names[0]]
+        without = [text for text in variable.texts if text not in given]
+        if without:
+            listed = ", ".join(without[:5]) + (", …" if len(without) > 5 else "")
+            message = f"no total for {variable.name}={listed}; totals list every value"
+            yield Fault(margin.path, message)
+
+
+def _design_faults(spec: DesignSpec, margins: list[Margin], schema: Schema) -> Iterator[Fault]:
+    path: Path = (*_WHERE, "design")
+    known = [variable.name for variable in schema.shown]
+    given: Mapping[str, str | None] = spec.model_dump(exclude={"sizes"})
+    for key, name in given.items():
+        if name is None:
+            continue
+        if name not in known:
+            yield Fault((*path, key), f"unknown variable {shown(name)!r}{suggest(name, known)}")
+        elif key != "strata":
+            values = schema[name].quantities
+            if schema[name].missing or not float(np.nanmin(values)) > 0:
+                yield Fault((*path, key), f"{name!r} must be above 0 in every record")
+    if spec.strata in known and spec.sizes is None:
+        if not any(m.names == (spec.strata,) and m.quantity is None for m in margins):
+            message = f"give sizes: {{stratum: population}}, or totals of {spec.strata!r}"
+            yield Fault(path, message)
+    if spec.strata in known:
+        for stratum in spec.sizes or {}:
+            if stratum not in schema[str(spec.strata)].levels:
+                yield Fault((*path, "sizes", stratum), f"{spec.strata!r} has no such value")
+    if not any(given.values()):
+        yield Fault(path, "give weight, strata or proportional_to")

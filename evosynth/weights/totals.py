@@ -1,0 +1,201 @@
+"""Totals that weights must reach: of categories, of cross-classifications, of quantities."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from evosynth.errors import Fault, Path, shown
+
+Cell: TypeAlias = tuple[str, ...]
+"""One value of each variable of a margin, as text."""
+
+MISSING = "missing"
+"""Instead of a value: records that have none."""
+EVERYONE = "total"
+"""Name of the total of all records."""
+MAX_CELLS = 20_000
+_TOTAL_NAMES = frozenset({"total", "totals", "count", "counts", "population", "n", "sum"})
+_BY = re.compile(r"\s+by\s+")
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Totals of all cells of some variables; of a quantity if there is one, else of records."""
+
+    names: tuple[str, ...]
+    cells: Mapping[Cell, float]
+    quantity: str | None = None
+    path: Path = ()
+    """Where it is written."""
+
+    @property
+    def label(self) -> str:
+        """Name it as a spec does."""
+        crossed = ":".join(self.names)
+        if self.quantity is None:
+            return crossed or EVERYONE
+        return f"{self.quantity} by {crossed}" if crossed else self.quantity
+
+    def called(self, cell: Cell) -> str:
+        """Name one of its cells."""
+        where = ", ".join(f"{n}={v}" for n, v in zip(self.names, cell, strict=True))
+        if self.quantity is None:
+            return where or "all records"
+        return f"{self.quantity}, {where}" if where else self.quantity
+
+    @property
+    def sum(self) -> float:
+        """Total of all cells."""
+        return math.fsum(self.cells.values())
+
+
+Read: TypeAlias = tuple[list[Margin], list[Fault]]
+
+
+def number(text: object, path: Path, faults: list[Fault], negative: bool = False) -> float:
+    """Read a total, with or without separators of thousands; note what is wrong with it."""
+    plain = str(text).strip().replace("\u2212", "-")
+    if re.fullmatch(r"-?\d{1,3}([, \u00a0\u202f]\d{3})+(\.\d+)?", plain, re.ASCII):
+        plain = re.sub(r"[, \u00a0\u202f]", "", plain)
+    try:
+        value = float(plain)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        faults.append(Fault(path, f"{shown(str(text))!r} is not a number"))
+        return math.nan
+    if value < 0 and not negative:
+        faults.append(Fault(path, f"a total of records cannot be negative, as {plain} is"))
+    return value
+
+
+def parse_key(key: str) -> tuple[str | None, tuple[str, ...]]:
+    """Split ``SEX:REGION``, ``INCOME by SEX`` and the like into a quantity and variables."""
+    parts = _BY.split(key.strip(), maxsplit=1)
+    names = tuple(name.strip() for name in parts[-1].split(":"))
+    return (parts[0].strip(), names) if len(parts) == 2 else (None, names)
+
+
+def inline(tree: Any, path: Path = (), levels: Mapping[str, Sequence[str]] | None = None) -> Read:
+    """Read totals as a spec or a Python mapping holds them.
+
+    ``levels``: values of each variable in order, by which a list may stand for a mapping.
+    """
+    faults: list[Fault] = []
+    if not isinstance(tree, Mapping):
+        return [], [Fault(path, "expected totals by variable: {SEX: {1: 210000, 2: 225000}}")]
+    found = []
+    for key, node in tree.items():
+        here = (*path, str(key))
+        quantity, names = parse_key(str(key))
+        if not isinstance(node, Mapping | list | tuple):
+            if quantity is not None or len(names) != 1:
+                message = f"expected a total for each cell of {', '.join(names)}"
+                faults.append(Fault(here, message))
+                continue
+            everyone = names == (EVERYONE,)
+            value = number(node, here, faults, negative=not everyone)
+            found.append(Margin((), {(): value}, None if everyone else names[0], here))
+            continue
+        cells: dict[Cell, float] = {}
+        for cell, text, where in _leaves(node, names, (), here, levels or {}, faults):
+            cells[cell] = number(text, where, faults, negative=quantity is not None)
+        found.append(Margin(names, cells, quantity, here))
+    return found, faults
+
+
+def _leaves(
+    node: Any,
+    names: tuple[str, ...],
+    cell: Cell,
+    path: Path,
+    levels: Mapping[str, Sequence[str]],
+    faults: list[Fault],
+) -> Iterator[tuple[Cell, object, Path]]:
+    """Walk down to single totals."""
+    if len(cell) == len(names):
+        if isinstance(node, Mapping | list | tuple) or node is None:
+            faults.append(Fault(path, "expected a single total here"))
+        else:
+            yield cell, node, path
+        return
+    name = names[len(cell)]
+    if isinstance(node, list | tuple):
+        values = levels.get(name)
+        if values is None or len(values) != len(node):
+            size = "" if values is None else f"; {name!r} has {len(values)} values"
+            message = f"{len(node)} totals in a list{size}; write value: total"
+            faults.append(Fault(path, message))
+            return
+        for position, (value, below) in enumerate(zip(values, node, strict=True)):
+            yield from _leaves(below, names, (*cell, value), (*path, position), levels, faults)
+    elif isinstance(node, Mapping):
+        for value, below in node.items():
+            here = (*path, str(value))
+            yield from _leaves(below, names, (*cell, str(value)), here, levels, faults)
+    else:
+        faults.append(Fault(path, f"expected a total for each value of {name!r}"))
+
+
+def from_csv(text: str, path: Path = (), file: str = "") -> Read:
+    """Read totals from a CSV file.
+
+    Either one cross-classification, ``SEX,REGION,total``, a line per cell; or any margins below
+    each other, ``variable,value,total``, where ``SEX:REGION`` has values such as ``1:3``, and a
+    quantity has no value.
+    """
+    rows = [row for row in csv.reader(io.StringIO(text)) if any(part.strip() for part in row)]
+    if len(rows) < 2:
+        return [], [Fault(path, f"{file}: no totals in it; the first line names the columns")]
+    header = [part.strip().lstrip("\ufeff") for part in rows[0]]
+    last = header[-1].casefold()
+    if last not in _TOTAL_NAMES or len(header) < 2:
+        message = f"{file}, line 1: the last column must be called total, not {shown(header[-1])!r}"
+        return [], [Fault(path, message)]
+    faults: list[Fault] = []
+    stacked = [name.casefold() for name in header[:-1]] == ["variable", "value"]
+    margins: dict[tuple[str | None, tuple[str, ...]], dict[Cell, float]] = {}
+    for line, row in enumerate(rows[1:], start=2):
+        cells = [part.strip() for part in row]
+        wrong: list[Fault] = []
+        key: tuple[str | None, tuple[str, ...]] = (None, ())
+        cell: Cell = ()
+        if len(cells) != len(header):
+            message = f"{len(cells)} columns, but the first line has {len(header)}"
+            wrong.append(Fault(path, message))
+        elif stacked:
+            key = parse_key(cells[0])
+            cell = tuple(part.strip() for part in cells[1].split(":")) if cells[1] else ()
+            if not cell and key[0] is None:
+                key = (None, ()) if key[1] == (EVERYONE,) else (key[1][0], ())
+            elif len(cell) != len(key[1]):
+                message = f"{cells[0]!r} needs {len(key[1])} values, {':'.join(key[1])}"
+                wrong.append(Fault(path, message))
+        else:
+            key, cell = (None, tuple(header[:-1])), tuple(cells[:-1])
+        value = number(cells[-1] if cells else "", path, wrong, negative=key[0] is not None)
+        if not wrong and cell in margins.setdefault(key, {}):
+            wrong.append(Fault(path, f"{', '.join(cell) or cells[0]} stands there twice"))
+        faults += [Fault(path, f"{file}, line {line}: {fault.message}") for fault in wrong]
+        if not wrong:
+            margins[key][cell] = value
+    found = [Margin(names, cells, quantity, path) for (quantity, names), cells in margins.items()]
+    return found, faults
+
+
+def scaled(margins: Sequence[Margin], population: float) -> list[Margin]:
+    """Margins of records as shares of a population, whatever they sum to."""
+    found = []
+    for margin in margins:
+        if margin.quantity is None and margin.sum > 0:
+            factor = population / margin.sum
+            cells = {cell: factor * value for cell, value in margin.cells.items()}
+            margin = Margin(margin.names, cells, None, margin.path)
+        found.append(margin)
+    return found

@@ -1,0 +1,271 @@
+"""Weights in specs: added afterwards, or known to the search because outputs are weighted."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evosynth
+from evosynth.cli import main
+from evosynth.problem import Problem
+
+HERE = Path(__file__).parent / "weights"
+SPECS = Path(__file__).parent.parent / "specs"
+SAMPLE = pd.read_csv(HERE / "sample.csv")
+VARIABLES = """
+records: 400
+variables:
+  SEX: {categories: {1: Male, 2: Female}}
+  REGION: {categories: {1: North, 2: Midlands, 3: South}}
+  EDUC: {categories: {1: None, 2: School, 3: Degree}}
+  AGE: {integer: [18, 80]}
+  INCOME: {number: {min: 0, max: 2000, decimals: 1}}
+  SMOKE: {categories: {0: "No", 1: "Yes"}}
+"""
+OUTPUTS = """
+outputs:
+  - kind: summary
+    of: INCOME
+    by: SEX
+    mean: {1: 1.0, 2: 1.0, total: 1.0}
+    standard_error: {1: 1.0, 2: 1.0, total: 1.0}
+  - {kind: summary, of: INCOME, sum: 1.0, sd: 1.0}
+  - {kind: frequencies, of: EDUC, proportions: {1: 0.3, 2: 0.3, 3: 0.4}}
+  - kind: crosstab
+    rows: SEX
+    columns: EDUC
+    row_proportions: {1: [0.3, 0.3, 0.4], 2: [0.3, 0.3, 0.4]}
+  - kind: ols
+    formula: INCOME ~ AGE + SEX + EDUC
+    coefficients: {Intercept: 1.0, AGE: 1.0, "SEX[2]": 1.0, "EDUC[2]": 1.0, "EDUC[3]": 1.0}
+    standard_errors: {Intercept: 1.0, AGE: 1.0, "SEX[2]": 1.0, "EDUC[2]": 1.0, "EDUC[3]": 1.0}
+  - kind: logit
+    formula: SMOKE ~ AGE + SEX + EDUC
+    coefficients: {Intercept: 1.0, AGE: 1.0, "SEX[2]": 1.0, "EDUC[2]": 1.0, "EDUC[3]": 1.0}
+    standard_errors: {Intercept: 1.0, AGE: 1.0, "SEX[2]": 1.0, "EDUC[2]": 1.0, "EDUC[3]": 1.0}
+weights: {weighted: true, name: D, range: [30.0, 300.0]}
+"""
+
+
+def load(tmp_path, text):
+    file = tmp_path / "spec.yaml"
+    file.write_text(VARIABLES + text, encoding="utf-8")
+    return evosynth.load(file)
+
+
+def expected_by_survey():
+    found = pd.read_csv(HERE / "survey_estimates.csv").set_index("estimate")
+    value, error = found["value"], found["error"]
+    models = [
+        column[f"{kind} {name}"]
+        for kind in ("ols", "logit")
+        for column in (value, error)
+        for name in ("(Intercept)", "AGE", "SEX2", "EDUC2", "EDUC3")
+    ]
+    means = ["mean INCOME SEX=1", "mean INCOME SEX=2", "mean INCOME"]
+    shares = [f"share EDUC={i}" for i in (1, 2, 3)]
+    rows = [f"row SEX={i} EDUC={j}" for i in (1, 2) for j in (1, 2, 3)]
+    return [
+        *value[means],
+        *error[means],
+        value["sd INCOME"],
+        value["sum INCOME"],
+        *value[shares],
+        *value[rows],
+        *models,
+    ]
+
+
+def test_weighted_estimators_agree_with_survey(tmp_path):
+    spec = load(tmp_path, OUTPUTS)
+    found = evosynth.verify(spec, SAMPLE)
+    order = found["figure"].tolist()
+    assert order[6:8] == ["sd of INCOME", "sum of INCOME"] or order[6:8] == [
+        "sum of INCOME",
+        "sd of INCOME",
+    ]
+    expected = expected_by_survey()
+    if order[6].startswith("sum"):
+        expected[6:8] = expected[7], expected[6]
+    np.testing.assert_allclose(found["value"], expected, rtol=1e-6)
+
+
+def test_search_and_proof_see_the_same_figures(tmp_path):
+    """Figures printed from data are all met by these data in the terms of the search."""
+    spec = load(tmp_path, OUTPUTS)
+    values = iter(evosynth.verify(spec, SAMPLE)["value"])
+    import re
+
+    text = re.sub(
+        r"(?<=[:\[ ])(1\.0|0\.[34])(?=[,}\]])",
+        lambda _: f"{next(values):.6f}",
+        "\n".join(_in_order(OUTPUTS)),
+    )
+    spec = load(tmp_path, text)
+    assert evosynth.verify(spec, SAMPLE)["exact"].all()
+    codes = np.stack(
+        [
+            np.searchsorted(np.round(v.values.astype(float), 6), SAMPLE[v.name].round(6))
+            for v in spec.schema.variables
+        ],
+        axis=1,
+    ).astype(spec.schema.dtype)
+    problem = Problem.of(spec.plans, spec.schema)
+    off = problem.measure(codes, np.ones(len(codes), dtype=np.int64))
+    assert len(off) == len(evosynth.verify(spec, SAMPLE))
+    assert np.abs(off).max() < 1.0
+    other = codes.copy()
+    other[:, -1] = other[::-1, -1]  # the same records with other weights
+    assert np.abs(problem.measure(other, np.ones(len(codes), dtype=np.int64))).max() > 100
+
+
+def _in_order(text):
+    """Write means before standard errors, and sd before sum, as figures are listed."""
+    return [line.replace("sum: 1.0, sd: 1.0", "sd: 1.0, sum: 1.0") for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_weighted_outputs_are_exact(tmp_path, seed):
+    """Checked with pandas alone, from the written file."""
+    spec = evosynth.load(SPECS / "weighted-health-survey.yaml")
+    assert spec.weighting.mode == "b"
+    result = evosynth.synthesize(spec, seed=seed)
+    result.save(tmp_path / "out")
+    assert result.exact
+    data = pd.read_csv(tmp_path / "out" / "data.csv")
+    w = data["WEIGHT"]
+    assert w.groupby(data["SEX"]).sum().tolist() == [24404, 25514]
+    assert w.groupby(data["REGION"]).sum().tolist() == [13052, 12089, 24777]
+    assert round(100 * w[data["SMOKE"] == 1].sum() / w.sum(), 1) == 28.1
+    men = data["SEX"] == 1
+    assert round(np.average(data["BMI"][men], weights=w[men]), 2) == 27.89
+    assert data["EDUC"].value_counts().sort_index().tolist() == [479, 909, 612]
+    import statsmodels.api as sm
+
+    x = pd.DataFrame(
+        {
+            "one": 1.0,
+            "AGE": data["AGE"],
+            "SEX": data["SEX"] == 2,
+            "E2": data["EDUC"] == 2,
+            "E3": data["EDUC"] == 3,
+        }
+    ).astype(float)
+    fit = sm.WLS(data["BMI"], x, weights=w).fit()
+    assert [f"{b:.3f}" for b in fit.params] == ["26.084", "0.044", "-0.396", "0.083", "-0.511"]
+    about = json.loads((tmp_path / "out" / "weights.json").read_text())
+    assert about["mode"] == "b"
+    assert about["max_relative_error"] == 0
+
+
+def test_a_weight_added_afterwards_is_in_every_file(tmp_path):
+    text = """
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 190, 2: 210}}
+formats: [stata, spss, excel]
+weights:
+  name: W
+  label: The weight
+  totals: {SEX: {1: 500, 2: 480}, EDUC: {1: 300, 2: 300, 3: 380}}
+"""
+    spec = load(tmp_path, text)
+    assert spec.weighting.mode == "a"
+    result = evosynth.synthesize(spec, seed=3)
+    out = result.save(tmp_path / "out")
+    data = pd.read_csv(out / "data.csv")
+    assert data["W"].groupby(data["SEX"]).sum().tolist() == pytest.approx([500, 480], rel=1e-10)
+    import pyreadstat
+
+    for name, read in (("data.dta", pyreadstat.read_dta), ("data.sav", pyreadstat.read_sav)):
+        frame, meta = read(str(out / name))
+        np.testing.assert_allclose(frame["W"], data["W"], rtol=1e-14)
+        assert meta.column_names_to_labels["W"] == "The weight"
+    np.testing.assert_allclose(
+        pd.read_excel(out / "data.xlsx", sheet_name="data")["W"], data["W"], rtol=1e-14
+    )
+    np.testing.assert_allclose(pd.read_parquet(out / "data.parquet")["W"], data["W"], rtol=1e-14)
+    margins = pd.read_csv(out / "weights.csv")
+    assert margins["relative_error"].abs().max() < 1e-8
+    assert "## Weights" in (out / "codebook.md").read_text()
+    assert "svydesign(ids = ~1, weights = ~W" in (out / "analysis.R").read_text()
+    assert main(["verify", str(tmp_path / "spec.yaml"), str(out / "data.csv")]) == 0
+
+
+def test_the_search_does_not_see_a_weight_added_afterwards(tmp_path):
+    text = "\noutputs:\n  - {kind: frequencies, of: SEX, counts: {1: 190, 2: 210}}\n"
+    plain = evosynth.synthesize(load(tmp_path, text), seed=5).data
+    more = text + "weights: {totals: {SEX: {1: 500, 2: 480}}}\n"
+    weighted = evosynth.synthesize(load(tmp_path, more), seed=5).data
+    pd.testing.assert_frame_equal(plain, weighted.drop(columns="WEIGHT"))
+
+
+def test_check_says_the_mode(tmp_path, capsys):
+    load(tmp_path, OUTPUTS)
+    assert main(["check", str(tmp_path / "spec.yaml")]) == 0
+    assert "mode (b): published outputs are weighted by D" in capsys.readouterr().out
+
+
+ONE = "\noutputs:\n  - {kind: frequencies, of: SEX, percentages: {1: 48.0}%s}\n"
+FAULTS = [
+    (ONE % "" + "weights: {totals: {SXE: {1: 5}}}", "unknown variable 'SXE' (did you mean 'SEX'?)"),
+    (ONE % "" + "weights: {totals: {SEX: {1: 5}}}", "no total for SEX=2; totals list every value"),
+    (ONE % "" + "weights: {totals: nowhere.csv}", "nowhere.csv: cannot be read"),
+    (ONE % "" + "weights: {totals: ../x.csv}", "must be the plain name of a file beside the spec"),
+    (ONE % "" + "weights: {name: AGE, totals: {SEX: {1: 5, 2: 6}}}", "'AGE' is a variable already"),
+    (ONE % "" + "weights: {method: logit, totals: {SEX: {1: 5, 2: 6}}}", "logit needs them"),
+    (
+        ONE % "" + "weights: {totals: {SEX: {1: 5, 2: 6}, EDUC: {1: 5, 2: 6, 3: 7}}}",
+        "the totals of SEX sum to 11, those of EDUC to 18",
+    ),
+    (ONE % ", weighted: true", "there are no weights; add `weights: {range: [0.50, 2.00]}`"),
+    (ONE % ", weighted: true" + "weights: {label: x}", "say how large weights are"),
+    (
+        ONE % ", weighted: true" + "weights: {range: [1, 9], totals: {SEX: {1: 900.5, 2: 800}}}",
+        "the total of SEX=1, 900.5, is no multiple of 1",
+    ),
+    (
+        "\noutputs:\n  - {kind: summary, of: AGE, median: 40, weighted: true}\n"
+        "weights: {range: [1, 9]}",
+        "there is no weighted median here",
+    ),
+    (
+        "\noutputs:\n  - {kind: anova, of: AGE, by: SEX, f: 4.0, weighted: true}\n"
+        "weights: {range: [1, 9]}",
+        "anova has no weighted form here",
+    ),
+    (
+        "\noutputs:\n  - {kind: ols, formula: AGE ~ SEX, rmse: 4.0, weighted: true}\n"
+        "weights: {range: [1, 9]}",
+        "this measure has no agreed weighted form",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), FAULTS)
+def test_faults_of_weights(tmp_path, text, message):
+    with pytest.raises(evosynth.SpecError) as error:
+        load(tmp_path, text)
+    assert message in str(error.value)
+
+
+def test_weight_command(tmp_path, capsys):
+    totals = tmp_path / "totals.csv"
+    totals.write_text("SEX,total\n1,500\n2,480\n")
+    data = tmp_path / "data.sav"
+    import pyreadstat
+
+    pyreadstat.write_sav(SAMPLE, str(data), column_labels={"SEX": "Sex of the person"})
+    out = tmp_path / "out"
+    assert main(["weight", str(data), "--totals", str(totals), "-o", str(out)]) == 0
+    frame, meta = pyreadstat.read_sav(str(out / "data.sav"))
+    assert frame["WEIGHT"].groupby(frame["SEX"]).sum().tolist() == pytest.approx([500, 480])
+    assert meta.column_names_to_labels["SEX"] == "Sex of the person"
+    assert meta.column_names_to_labels["WEIGHT"] == "Calibration weight"
+    assert "2 totals met" in capsys.readouterr().out
+    totals.write_text("SEX,total\n1,500\n2,480\n3,4\n")
+    again = tmp_path / "again"
+    assert main(["weight", str(data), "--totals", str(totals), "-o", str(again)]) == 2
+    assert not again.exists()
+    assert "no record has that" in capsys.readouterr().err

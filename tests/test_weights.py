@@ -1,0 +1,244 @@
+"""Calibration: agreement with R's survey package, designs, bounds, and reasons for failing."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evosynth
+from evosynth.errors import WeightsError
+from evosynth.weights.distance import METHODS, distance
+
+HERE = Path(__file__).parent / "weights"
+SAMPLE = pd.read_csv(HERE / "sample.csv")
+SEX = {1: 21000, 2: 22500}
+REGION = {1: 12000, 2: 14500, 3: 17000}
+MARGINS = {"SEX": SEX, "REGION": REGION}
+WITH_INCOME = {**MARGINS, "INCOME": 43500 * 520}
+CROSSED = {
+    "SEX:REGION": {1: {1: 5800, 2: 7000, 3: 8200}, 2: {1: 6200, 2: 7500, 3: 8800}},
+    "EDUC": {1: 13500, 2: 16000, 3: 14000},
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "totals", "method", "bounds"),
+    [
+        ("rake", MARGINS, "raking", None),
+        ("rake_crossed", CROSSED, "raking", None),
+        ("raking", WITH_INCOME, "raking", None),
+        ("linear", WITH_INCOME, "linear", None),
+        ("logit", WITH_INCOME, "logit", (0.4, 2.5)),
+        ("truncated", WITH_INCOME, "truncated linear", (0.75, 1.35)),
+    ],
+)
+def test_weights_agree_with_survey(column, totals, method, bounds):
+    expected = pd.read_csv(HERE / "survey_weights.csv")[column].to_numpy()
+    found = evosynth.calibrate(SAMPLE, totals, method=method, bounds=bounds, design="D")
+    np.testing.assert_allclose(found.weights, expected, rtol=1e-6)
+    assert found.max_relative_error < 1e-8
+
+
+def test_bounds_that_bind_are_kept():
+    found = evosynth.calibrate(
+        SAMPLE, WITH_INCOME, method="truncated linear", bounds=(0.75, 1.35), design="D"
+    )
+    assert found.ratios.min() >= 0.75 - 1e-12
+    assert found.ratios.max() <= 1.35 + 1e-12
+    assert (np.isclose(found.ratios, 0.75) | np.isclose(found.ratios, 1.35)).any()
+
+
+def test_margins_are_those_of_pandas():
+    found = evosynth.calibrate(SAMPLE, {**MARGINS, "INCOME by SEX": {1: 1.05e7, 2: 1.2e7}})
+    w = pd.Series(found.weights)
+    rows = found.margins.set_index(["margin", "cell"])
+    for sex, total in SEX.items():
+        assert w[SAMPLE["SEX"] == sex].sum() == pytest.approx(total, rel=1e-10)
+        assert rows.loc[("SEX", str(sex)), "records"] == (SAMPLE["SEX"] == sex).sum()
+        before = 43500 / len(SAMPLE) * (SAMPLE["SEX"] == sex).sum()
+        assert rows.loc[("SEX", str(sex)), "before"] == pytest.approx(before)
+    income = (w * SAMPLE["INCOME"])[SAMPLE["SEX"] == 1].sum()
+    assert income == pytest.approx(1.05e7, rel=1e-9)
+    squares = len(w) * (w**2).sum() / w.sum() ** 2
+    assert found.design_effect == pytest.approx(squares)
+    assert found.effective_n == pytest.approx(len(w) / squares)
+
+
+def test_informative_sampling_returns_to_the_truth():
+    """PPS: the population has a mean of 500, the sample alone one of about 606.7."""
+    from scipy import stats
+
+    cv2 = 606.7 / 500 - 1
+    size = 100_000
+    population = stats.gamma.ppf((np.arange(size) + 0.5) / size, 1 / cv2, scale=500 * cv2)
+    population *= 500 / population.mean()
+    order = np.random.default_rng(4).permutation(size)
+    running = np.cumsum(population[order])
+    hits = np.searchsorted(running, (np.arange(4000) + 0.5) * running[-1] / 4000)
+    x = population[order][hits]
+    noisy = x * np.random.default_rng(5).normal(1, 0.1, len(x))
+    frame = pd.DataFrame({"SIZE": x, "Y": noisy, "ALL": 1})
+    assert x.mean() == pytest.approx(606.7, abs=3)
+    design = {"proportional_to": "SIZE"}
+    found = evosynth.calibrate(frame, {"total": size}, design=design)
+    assert np.average(noisy, weights=found.weights) == pytest.approx(500, abs=5)
+    assert found.weights.sum() == pytest.approx(size, rel=1e-12)
+    found = evosynth.calibrate(frame, {"total": size, "SIZE": 500 * size}, design=design)
+    assert np.average(x, weights=found.weights) == pytest.approx(500, rel=1e-10)
+
+
+def test_strata_weigh_their_population():
+    design = {"strata": "REGION", "sizes": {1: 100, 2: 900, 3: 50}}
+    found = evosynth.calibrate(SAMPLE, {"total": 1050}, design=design)
+    sums = pd.Series(found.weights).groupby(SAMPLE["REGION"]).sum()
+    assert sums.tolist() == pytest.approx([100, 900, 50])
+
+
+def test_scale_rounding_and_trimming():
+    found = evosynth.calibrate(SAMPLE, MARGINS, scale="sample", design="D")
+    assert found.weights.sum() == pytest.approx(len(SAMPLE), rel=1e-12)
+    assert found.max_relative_error < 1e-8
+    found = evosynth.calibrate(SAMPLE, MARGINS, round=0, design="D")
+    assert (found.weights == np.rint(found.weights)).all()
+    assert found.weights.sum() == 43500
+    assert found.max_relative_error < 1e-3
+    found = evosynth.calibrate(SAMPLE, MARGINS, trim=(0.6, 1.8), design="D")
+    mean = found.weights.mean()
+    assert found.weights.min() > 0.6 * mean - 1e-6
+    assert found.weights.max() < 1.8 * mean + 1e-6
+    assert found.max_relative_error < 1e-8
+
+
+def test_shares_are_scaled_to_a_population():
+    found = evosynth.calibrate(SAMPLE, {"SEX": {1: 49, 2: 51}}, population=2000)
+    assert found.weights[SAMPLE["SEX"] == 1].sum() == pytest.approx(980)
+
+
+def test_csv_files_say_the_same(tmp_path):
+    crossed, stacked = tmp_path / "crossed.csv", tmp_path / "stacked.csv"
+    crossed.write_text(
+        "SEX,REGION,total\n"
+        + "".join(
+            f'{s},{r},"{v:,}"\n' for s, row in CROSSED["SEX:REGION"].items() for r, v in row.items()
+        )
+    )
+    stacked.write_text(
+        "variable,value,total\nEDUC,1,13500\nEDUC,2,16000\nEDUC,3,14000\nINCOME,,22000000\n"
+    )
+    found = evosynth.calibrate(SAMPLE, [crossed, stacked])
+    expected = evosynth.calibrate(SAMPLE, {**CROSSED, "INCOME": 22_000_000})
+    np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-12)
+
+
+def test_texts_and_missing_values_are_categories():
+    frame = pd.DataFrame({"G": ["a", "b", None, "b"]})
+    found = evosynth.calibrate(frame, {"G": {"a": 5, "b": 6, "missing": 7}})
+    assert found.weights.tolist() == pytest.approx([5, 3, 7, 3])
+
+
+FAILURES = [
+    ({"SEXX": SEX}, {}, "SEXX: the data have no variable 'SEXX' (did you mean 'SEX'?)"),
+    (
+        {"SEX": {1: 5, 2: 6, 3: 7}},
+        {},
+        "SEX: the total of SEX=3 is 7, but no record has that; merge it with another category",
+    ),
+    (
+        {"SEX": {1: 5}},
+        {},
+        "SEX: no total for SEX=2, which 187 records have; add one, or leave these records out",
+    ),
+    (
+        {"SEX": SEX, "REGION": {1: 1, 2: 2, 3: 3}},
+        {},
+        "the totals of SEX sum to 43500, those of REGION to 6; make them agree, or give the "
+        "population to scale them to",
+    ),
+    (
+        {"SEX": {1: 0, 2: 10}},
+        {},
+        "the total of SEX=1 is 0, but 213 records have that, and raking makes no weight 0; "
+        "leave these records out",
+    ),
+    (MARGINS, {"method": "logit"}, "bounds: logit needs them, such as [0.3, 3]"),
+    (MARGINS, {"method": "magic"}, "method: there is no 'magic'; there are " + ", ".join(METHODS)),
+    (MARGINS, {"bounds": (1.2, 3)}, "bounds: [1.2, 3] must lie around 1, from 0 up"),
+    ({"SEX": {1: "x", 2: 5}}, {}, "SEX.1: 'x' is not a number"),
+    ({"SEX": 5, "SEX:REGION": 6}, {}, "SEX:REGION: expected a total for each cell of SEX, REGION"),
+    (
+        {
+            "SEX": SEX,
+            "SEX:REGION": {1: {1: 5800, 2: 7000, 3: 8300}, 2: {1: 6100, 2: 7500, 3: 8800}},
+        },
+        {},
+        "follows from",
+    ),
+    (MARGINS, {"round": 0, "scale": "sample"}, "weights would be rounded to 0"),
+    (MARGINS, {"design": "SMOKE"}, "design: 231 records have no number above 0 in 'SMOKE'"),
+    ({}, {}, "there are no totals"),
+]
+
+
+@pytest.mark.parametrize(("totals", "options", "message"), FAILURES)
+def test_every_failure_has_its_reason(totals, options, message):
+    with pytest.raises(WeightsError) as error:
+        evosynth.calibrate(SAMPLE, totals, **options)
+    assert message in str(error.value)
+
+
+def test_conflicts_are_named():
+    """A cell that must hold more than both of its margins allow within the bounds."""
+    with pytest.raises(WeightsError) as error:
+        evosynth.calibrate(SAMPLE, MARGINS, method="logit", bounds=(0.98, 1.02))
+    text = str(error.value)
+    assert "logit does not reach the totals: no weights within the bounds" in text
+    assert "instead of 17,000" in text
+    assert "widen the bounds" in text
+    frame = pd.DataFrame({"A": [1, 1, 2, 2], "B": [1, 1, 2, 1]})
+    with pytest.raises(WeightsError, match="B=2: .* instead of 6"):
+        evosynth.calibrate(frame, {"A": {1: 6, 2: 4}, "B": {1: 4, 2: 6}})
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    method=st.sampled_from(["raking", "linear"]),
+    factor=st.floats(0.01, 100),
+)
+def test_scaling_and_order_do_not_matter(seed, method, factor):
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(SAMPLE))
+    first = evosynth.calibrate(SAMPLE, WITH_INCOME, method=method, design="D")
+    moved = SAMPLE.iloc[order].assign(D=lambda f: factor * f["D"]).reset_index(drop=True)
+    larger = {
+        "SEX": {k: factor * v for k, v in SEX.items()},
+        "REGION": {k: factor * v for k, v in REGION.items()},
+        "INCOME": factor * 43500 * 520,
+    }
+    second = evosynth.calibrate(moved, larger, method=method, design="D")
+    np.testing.assert_allclose(second.weights, factor * first.weights[order], rtol=1e-7)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_slopes_and_integrals_belong_to_their_function(method):
+    f = distance(method, np.array(0.4), np.array(2.5))
+    u = np.linspace(-2, 2, 81) + 0.0123
+    h = 1e-6
+    assert float(f.ratio(np.zeros(1))[0]) == pytest.approx(1)
+    smooth = (f.ratio(u) > 0.4 + 1e-9) & (f.ratio(u) < 2.5 - 1e-9)
+    slope = (f.ratio(u + h) - f.ratio(u - h)) / (2 * h)
+    np.testing.assert_allclose(f.slope(u)[smooth], slope[smooth], atol=1e-6)
+    rise = (f.dual(u + h) - f.dual(u - h)) / (2 * h)
+    np.testing.assert_allclose(f.ratio(u), rise, atol=1e-6)
+
+
+def test_plot_is_the_same_every_time(tmp_path):
+    pytest.importorskip("matplotlib")
+    for name in ("one.svg", "two.svg"):
+        evosynth.calibrate(SAMPLE, MARGINS, design="D").plot(tmp_path / name)
+    text = (tmp_path / "one.svg").read_bytes()
+    assert text == (tmp_path / "two.svg").read_bytes()
+    assert b"effective sample size" in text
