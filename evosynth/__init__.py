@@ -9,16 +9,21 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from evosynth.copies import make_copies
-    from evosynth.errors import DataError, EvosynthError, FolderError, SpecError
+    from evosynth.errors import DataError, EvosynthError, FolderError, SpecError, WeightsError
     from evosynth.proof import read_data, verify
     from evosynth.spec import Spec, load
     from evosynth.synthesis import Progress, Result, synthesize
+    from evosynth.weights.calibrate import calibrate
+    from evosynth.weights.diagnostics import Calibration
 
 _HOME = {
     "DataError": "errors",
     "EvosynthError": "errors",
     "FolderError": "errors",
     "SpecError": "errors",
+    "WeightsError": "errors",
+    "Calibration": "weights.diagnostics",
+    "calibrate": "weights.calibrate",
     "make_copies": "copies",
     "Spec": "spec",
     "load": "spec",
@@ -30,6 +35,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Calibration",
     "DataError",
     "EvosynthError",
     "FolderError",
@@ -37,6 +43,8 @@ __all__ = [
     "Result",
     "Spec",
     "SpecError",
+    "WeightsError",
+    "calibrate",
     "load",
     "make_copies",
     "read_data",

@@ -15,6 +15,7 @@ from evosynth import __version__, console
 from evosynth.console import note, say
 from evosynth.errors import EvosynthError, FolderError, FormatError, SpecError, shown
 from evosynth.interrupt import Interrupt, interruptible
+from evosynth.weights import options as weight
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,6 +125,11 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--json", action="store_true", help="print JSON")
     verify.set_defaults(command=_verify)
 
+    weight.add_options(commands, _whole).set_defaults(command=_weight)
+    report = commands.add_parser("report", help="make report.html anew from a folder's files")
+    report.add_argument("folder", metavar="DIR", help="folder that `run -o` wrote")
+    report.set_defaults(command=_page)
+
     new = commands.add_parser("new", help="write a commented spec to start from")
     new.add_argument("spec", metavar="SPEC", nargs="?", default="spec.yaml", help="file to write")
     new.add_argument(
@@ -184,7 +190,9 @@ def _check(options: argparse.Namespace) -> int:
     _table(about["variables"], ["name", "values", "label"])
     say()
     _table(about["outputs"], ["output", "kind", "figures", "title"])
-    for line in notes(spec.formats, spec.schema):
+    if spec.weighting is not None:
+        say(f"\n{spec.weighting.about}")
+    for line in notes(spec.formats, spec.filed):
         say(line)
     say("\nNo fault found.")
     return EXACT
@@ -209,8 +217,10 @@ def _declared(spec: Spec) -> dict[str, Any]:
             "values": _values(variable),
             "label": variable.label,
         }
-        for variable in spec.schema.shown
+        for variable in spec.filed.shown
     ]
+    if spec.weighting is not None and not spec.weighting.weighted:
+        variables[-1]["values"] = "weight"
     outputs = [
         {"output": position, "kind": output.kind, "figures": len(figures), "title": output.title}
         for position, (output, figures) in enumerate(zip(spec.outputs, spec.figures, strict=True))
@@ -222,13 +232,14 @@ def _declared(spec: Spec) -> dict[str, Any]:
         "variables": variables,
         "outputs": outputs,
         "figures": sum(len(figures) for figures in spec.figures),
+        "weights": None if spec.weighting is None else {"mode": spec.weighting.mode},
     }
 
 
 def _run(options: argparse.Namespace) -> int:
     from evosynth import formats, progress
     from evosynth.spec import load
-    from evosynth.write import readable, ready, summary
+    from evosynth.write import readable, ready, save, summary
 
     folder = Path(options.output)
     spec = load(options.spec, anyway=options.anyway)
@@ -239,29 +250,32 @@ def _run(options: argparse.Namespace) -> int:
     asked = tuple(dict.fromkeys([*spec.formats, *(options.format or ())]))
     ready(folder, options.force or options.resume)
     try:
-        for line in formats.notes(asked, spec.schema):
+        for line in formats.notes(asked, spec.filed):
             note(line)
     except FormatError as error:
         raise spec.document.error([error.fault]) from error
     if options.copies is not None:
         return _copies(options, spec, folder, asked)
+    from evosynth.report.live import both, live
     from evosynth.synthesis import synthesize
 
     display = progress.choose(options.quiet, options.json)
-    try:
-        result = synthesize(
-            spec,
-            options.seed,
-            strategy=options.strategy,
-            workers=options.workers or os.cpu_count() or 1,
-            time=options.time,
-            generations=options.generations,
-            progress=display,
-            resume=folder if options.resume else None,
-        )
-    finally:
-        display.close()
-    result.save(folder, force=options.force or options.resume, formats=asked)
+    with live(folder, spec, options.seed) as page:
+        try:
+            result = synthesize(
+                spec,
+                options.seed,
+                strategy=options.strategy,
+                workers=options.workers or os.cpu_count() or 1,
+                time=options.time,
+                generations=options.generations,
+                progress=both(display, page),
+                resume=folder if options.resume else None,
+            )
+        finally:
+            display.close()
+        page.tell("The search has ended; writing and verifying the files")
+        save(result, folder, options.force or options.resume, asked, page)
     if options.json:
         say(json.dumps({"event": "done", "folder": readable(folder), **summary(result)}))
     else:
@@ -272,6 +286,11 @@ def _run(options: argparse.Namespace) -> int:
             say(f"The search stopped: {result.stopped}. {_advice(result)}".rstrip())
         if result.messy is not None and not options.quiet:
             _planted(result.messy)
+        if result.weights is not None and not options.quiet:
+            from evosynth.weights.column import told
+
+            for line in told(result.weights):
+                say(line)
         if not options.quiet:
             say(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
     return EXACT if result.exact else MISSED
@@ -290,29 +309,37 @@ def _planted(messy: Messy) -> None:
 def _copies(options: argparse.Namespace, spec: Spec, folder: Path, asked: Sequence[Format]) -> int:
     """Make several datasets; say how each turned out."""
     from evosynth.copies import Copy, make_copies, overlap
+    from evosynth.report.live import live
 
     if options.resume:
         raise FolderError("--resume goes on with one dataset; leave it out with --copies")
 
+    done = 0
+
     def tell(copy: Copy) -> None:
+        nonlocal done
+        done += 1
+        page.tell(f"Running: {done} of {options.copies} copies are made and exact")
         if options.json:
             say(json.dumps({"event": "copy", "copy": copy.number, "seed": copy.seed}))
         elif not options.quiet:
             note(f"copy {copy.number} of {options.copies}: exact")
 
-    made = make_copies(
-        spec,
-        folder,
-        options.copies,
-        options.seed,
-        workers=options.workers or os.cpu_count() or 1,
-        strategy=options.strategy,
-        time=options.time,
-        generations=options.generations,
-        formats=asked,
-        force=options.force,
-        progress=tell,
-    )
+    with live(folder, spec, options.seed) as page:
+        made = make_copies(
+            spec,
+            folder,
+            options.copies,
+            options.seed,
+            workers=options.workers or os.cpu_count() or 1,
+            strategy=options.strategy,
+            time=options.time,
+            generations=options.generations,
+            formats=asked,
+            force=options.force,
+            progress=tell,
+            live=page,
+        )
     done = sum(copy.exact for copy in made)
     if options.json:
         say(json.dumps({"event": "done", "copies": len(made), "exact": done}))
@@ -366,6 +393,12 @@ def _verify(options: argparse.Namespace) -> int:
     return EXACT if complete and kept and found["exact"].all() else MISSED
 
 
+def _weight(options: argparse.Namespace) -> int:
+    from evosynth.weights.command import run
+
+    return run(options, say)
+
+
 def _report_rules(found: pd.DataFrame, quiet: bool) -> None:
     """Say that rules are kept, or list those that are not."""
     broken = found[~found["kept"]]
@@ -392,6 +425,13 @@ def _report(found: pd.DataFrame, quiet: bool) -> None:
         if len(missed) > _SHOWN:
             say(f"… and {len(missed) - _SHOWN} more")
         say("A half-unit is half of the last printed digit: 0.005 where two decimals are printed.")
+
+
+def _page(options: argparse.Namespace) -> int:
+    from evosynth.report.page import make
+
+    say(f"Written to {make(options.folder)}")
+    return EXACT
 
 
 def _new(options: argparse.Namespace) -> int:

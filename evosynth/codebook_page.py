@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evosynth import __version__
 from evosynth.codebook import Described, codes, contradictions, describe, overview, reproduced
 from evosynth.notice import FORBIDDEN, NOTICE
+from evosynth.report.pictures import bars
+from evosynth.report.rendering import part
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,13 +38,11 @@ th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(-
   vertical-align: top; }
 th { background: var(--tint); white-space: nowrap; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-svg { display: block; width: 100%; max-width: 30rem; height: auto; margin: .5rem 0; }
+svg { display: block; width: 100%; max-width: 30rem; margin: .5rem 0; }
 svg text { fill: var(--soft); font-family: inherit; font-size: 11px; }
 svg rect { fill: var(--bar); } svg rect.missing { fill: var(--miss); }
 svg line { stroke: var(--line); }
 """
-_MOST_BARS = 40
-_WIDTH, _HEIGHT, _BASE = 480, 120, 96
 
 
 def page(
@@ -122,7 +120,7 @@ def _variable(described: Described, place: int) -> str:
     variable = described.variable
     rows = list(codes(described))
     body = f"<p>{_text(described.summary)}</p>" if described.summary else ""
-    body += _picture(described)
+    body += str(part("pictures.html", "distribution", bars(described)))
     if rows:
         counted = variable.categorical
         head = '<th scope="col">code</th><th scope="col">label</th>'
@@ -141,53 +139,4 @@ def _variable(described: Described, place: int) -> str:
     return (
         f'<section class="variable" id="v{place}"><h3>{_text(variable.name)}</h3>'
         f'<p class="label" dir="auto">{_text(variable.label)}</p>{body}</section>'
-    )
-
-
-def _picture(described: Described) -> str:
-    """Draw one bar per category or bin, with words for those who do not see it."""
-    variable, counts = described.variable, described.counts
-    if not len(counts) or len(counts) > _MOST_BARS or not counts.sum():
-        return ""
-    most = int(counts.max())
-    step = _WIDTH / len(counts)
-    gap = min(6.0, step * 0.25) if variable.categorical else 1.0
-    bars, words = [], []
-    longest = max(1, int(step / 7))
-    for i, count in enumerate(counts.tolist()):
-        height = (_BASE - 14) * count / most
-        if variable.labels is not None:
-            name = f"{variable.texts[i]} {variable.labels[i]}"
-            below = variable.texts[i]
-        else:
-            low, high = (described.edges[i + k] for k in (0, 1))
-            name = f"{low:g} to {high:g}"
-            if variable.date:
-                first, last = (np.datetime64(int(np.ceil(end)), "D") for end in (low, high - 1))
-                name = f"{first} to {last}"
-            below = ""
-        kind = ' class="missing"' if variable.categorical and i >= variable.valid else ""
-        bars.append(
-            f'<rect{kind} x="{i * step + gap / 2:.1f}" y="{_BASE - height:.1f}" '
-            f'width="{step - gap:.1f}" height="{height:.1f}">'
-            f"<title>{_text(name)}: {count:,}</title></rect>"
-        )
-        if below:
-            short = below if len(below) <= longest else below[: longest - 1] + "…"
-            bars.append(
-                f'<text x="{(i + 0.5) * step:.1f}" y="{_BASE + 14}" '
-                f'text-anchor="middle">{_text(short)}</text>'
-            )
-        words.append(f"{name}: {count:,}")
-    if variable.labels is None:
-        ends = variable.texts[0], variable.texts[variable.valid - 1]
-        bars.append(f'<text x="0" y="{_BASE + 14}">{_text(ends[0])}</text>')
-        bars.append(
-            f'<text x="{_WIDTH}" y="{_BASE + 14}" text-anchor="end">{_text(ends[1])}</text>'
-        )
-    spoken = _text(f"Distribution of {variable.name}. {'; '.join(words)}.")
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{spoken}">'
-        f'<text x="0" y="10">{most:,}</text>'
-        f'<line x1="0" y1="{_BASE}" x2="{_WIDTH}" y2="{_BASE}"/>{"".join(bars)}</svg>'
     )

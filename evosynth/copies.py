@@ -30,6 +30,8 @@ from evosynth.spec import Spec, Strategy, load
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evosynth.report.live import Live
+
 MOST = 999
 _ATTEMPTS = 5
 """Seeds that are tried for a copy until it is exact and unlike all others."""
@@ -88,6 +90,7 @@ def make_copies(
     formats: Sequence[Format] | None = None,
     force: bool = False,
     progress: Callable[[Copy], None] | None = None,
+    live: Live | None = None,
 ) -> list[Copy]:
     """Write a folder of copies: ``copy-01``, ``copy-02`` … for students, the rest for the trainer.
 
@@ -111,6 +114,8 @@ def make_copies(
         Replace the files of an earlier run.
     progress
         Called after every copy.
+    live
+        The page of this very run, which may stand in the folder until the copies do.
     """
     from evosynth import formats as known
     from evosynth.write import ready
@@ -118,7 +123,7 @@ def make_copies(
     place = Path(folder)
     ready(place, force)
     asked = spec.formats if formats is None else tuple(formats)
-    notes = tuple(known.notes(asked, spec.schema))
+    notes = tuple(known.notes(asked, spec.filed))
     staging = None
     try:
         where = place if place.exists() else place.parent
@@ -140,6 +145,8 @@ def make_copies(
         made = _make(spec, copies, order, workers, progress)
         _trainer(staging, spec, made, seed, known.wanted(asked))
         gone = [f.name for f in place.glob("copy-*")] if place.exists() else []
+        if live is not None:
+            live.give_way()
         move(staging, place, remove=gone)
     except OSError as error:
         raise FolderError(f"{place}: cannot be written: {error.strerror or error}") from error
@@ -282,7 +289,7 @@ def _trainer(
     import pandas as pd
 
     from evosynth.scripts import scripts
-    from evosynth.write import write_json, write_text
+    from evosynth.write import options, readable, write_json, write_report, write_text
 
     shared = overlap(made)
     shared.to_csv(staging / "overlap.csv", index=False)
@@ -307,3 +314,8 @@ def _trainer(
         for (name, _, _), copy in zip(named, made, strict=True)
     ]
     write_json(staging / "run.json", spec, {"seed": seed, "copies": about})
+    words = ["evosynth", "run", readable(Path(spec.document.file).name), "-o", "out"]
+    words += ["--seed", str(seed), "--copies", str(len(made)), *options(spec, wanted)]
+    shown = pd.read_parquet(staging / named[0][0] / "data.parquet")
+    dates = {v.name: pd.to_datetime(shown[v.name]) for v in spec.schema.shown if v.date}
+    write_report(staging, spec, shown.assign(**dates), words)

@@ -32,6 +32,10 @@ class DataError(EvosynthError):
     """A data file that cannot be read or does not fit the spec."""
 
 
+class WeightsError(EvosynthError):
+    """Totals that no weights reach, or that do not fit the data; one line per reason."""
+
+
 class FolderError(EvosynthError):
     """An output folder that may not be written."""
 

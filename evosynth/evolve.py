@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,10 +34,17 @@ EVERY_FIGURE = "every figure is exact"
 """Why a search stops that has nothing left to do."""
 NO_PROGRESS = "no further progress"
 """Why a search stops that gets nowhere."""
+TIME_LIMIT, GENERATION_LIMIT = "time limit", "generation limit"
+INTERRUPTED = "interrupted"
+"""Why a search stops that was told to."""
 _FIRST = 2
 """Candidates drawn before others: these are often exact at once, or once polished."""
 _PATIENCE = 60
 """Generations without a better candidate to hand over after which a search ends."""
+
+
+START, EVOLUTION, POLISH = "start", "evolution", "polish"
+"""The phases of a search: drawing candidates, breeding them, landing in the printed digits."""
 
 
 class Loss(base.Fitness):  # type: ignore[misc]
@@ -109,12 +117,15 @@ def evolve(
     limits: Limits,
     watch: Watch,
     state: Evolution | None = None,
+    spent: dict[str, float] | None = None,
 ) -> tuple[Evolution, str]:
     """Evolve until every figure is exact, a limit is reached, or the watcher says stop.
 
-    Returns the last state and the reason for stopping.
+    Returns the last state and the reason for stopping; seconds of each phase are added to
+    ``spent``.
     """
     begun = time.monotonic()
+    phases = _Phases({} if spent is None else spent)
 
     def generator(generation: int, child: int) -> np.random.Generator:
         return np.random.default_rng((seed, generation, child, _STREAM))
@@ -123,21 +134,24 @@ def evolve(
         spread = pool.map if limits.workers > 1 else map
         if state is None:
             drawn: list[Candidate] = []
+            by = START
             for part in (range(min(_FIRST, size)), range(_FIRST, size)):
                 tasks = [(toolbox.redraw if i else toolbox.draw, i) for i in part]
-                drawn += spread(
-                    lambda task: _judged(toolbox, task[0](generator(0, task[1]))), tasks
-                )
-                population = toolbox.survive(drawn, size)
+                with phases(START):
+                    drawn += spread(
+                        lambda task: _judged(toolbox, task[0](generator(0, task[1]))), tasks
+                    )
+                    population = toolbox.survive(drawn, size)
                 if state is None:
                     state = Evolution(population, population[0], toolbox.appraise(population[0]))
                 state.population = population
-                _finish(toolbox, state, generator(0, size + len(drawn)))
+                with phases(POLISH):
+                    by = _finish(toolbox, state, generator(0, size + len(drawn))) or by
                 late = limits.seconds is not None and time.monotonic() - begun >= limits.seconds
                 if state.exact.all() or late:
                     break
             assert state is not None
-            _record(toolbox, state)
+            _record(toolbox, state, by)
         elif state.idle >= _PATIENCE:
             state.idle = 0  # it ended for want of progress, and is asked to try on
         last = state.generation + limits.generations
@@ -146,13 +160,13 @@ def evolve(
             if state.exact.all():
                 return state, EVERY_FIGURE
             if stop:
-                return state, "interrupted"
+                return state, INTERRUPTED
             if state.generation >= last:
-                return state, "generation limit"
+                return state, GENERATION_LIMIT
             if toolbox.patient and state.idle >= _PATIENCE:
                 return state, NO_PROGRESS
             if limits.seconds is not None and time.monotonic() - begun >= limits.seconds:
-                return state, "time limit"
+                return state, TIME_LIMIT
             state.generation += 1
             now, stalled = state.generation, state.stalled
 
@@ -162,13 +176,15 @@ def evolve(
                 child = toolbox.mate(first, second, rng)
                 return _judged(toolbox, toolbox.mutate(child, rng, now, stalled))  # noqa: B023
 
-            parents = toolbox.select(state.population, size, generator(now, size + 1))
-            children = list(spread(breed, enumerate(parents)))
-            before = state.population[0].loss
-            state.population = toolbox.survive(state.population + children, size)
-            state.stalled = 0 if state.population[0].loss < before else stalled + 1
-            _finish(toolbox, state, generator(now, size))
-            _record(toolbox, state)
+            with phases(EVOLUTION):
+                parents = toolbox.select(state.population, size, generator(now, size + 1))
+                children = list(spread(breed, enumerate(parents)))
+                before = state.population[0].loss
+                state.population = toolbox.survive(state.population + children, size)
+                state.stalled = 0 if state.population[0].loss < before else stalled + 1
+            with phases(POLISH):
+                by = _finish(toolbox, state, generator(now, size))
+            _record(toolbox, state, by)
 
 
 def _judged(toolbox: base.Toolbox, candidate: Candidate) -> Candidate:
@@ -176,10 +192,26 @@ def _judged(toolbox: base.Toolbox, candidate: Candidate) -> Candidate:
     return candidate
 
 
-def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -> None:
+class _Phases:
+    """Adds up the time of each phase."""
+
+    def __init__(self, spent: dict[str, float]) -> None:
+        self.spent = spent
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self.spent[name] = self.spent.get(name, 0.0) + time.monotonic() - begun
+
+
+def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -> str:
     """Polish, and keep the outcome if it is the first in rank so far.
 
-    What was polished before is taken up again every other time.
+    What was polished before is taken up again every other time. Returns the phase that the new
+    best comes from; nothing if there is no new one.
     """
     again = [state.best] if state.generation and state.idle % 2 == 0 else []
     contender = _judged(toolbox, toolbox.finish([*again, *state.population], rng))
@@ -187,10 +219,14 @@ def _finish(toolbox: base.Toolbox, state: Evolution, rng: np.random.Generator) -
     state.idle += 1
     if toolbox.rank(contender, distance) < toolbox.rank(state.best, state.distance):
         state.best, state.distance, state.idle = contender, distance, 0
+        if any(contender is candidate for candidate in state.population):
+            return EVOLUTION if state.generation else START
+        return POLISH
+    return ""
 
 
-def _record(toolbox: base.Toolbox, state: Evolution) -> None:
-    """Log the generation."""
+def _record(toolbox: base.Toolbox, state: Evolution, by: str) -> None:
+    """Log the generation; ``by``: the phase that its new best comes from."""
     worst = float(np.abs(state.distance).max(initial=0.0))
     state.log.record(
         generation=state.generation,
@@ -199,6 +235,7 @@ def _record(toolbox: base.Toolbox, state: Evolution) -> None:
         exact=int(state.exact.sum()),
         worst=worst if math.isfinite(worst) else None,
         alike=float(toolbox.alike(state.population)),
+        by=by,
     )
 
 

@@ -37,9 +37,12 @@ from evosynth.households import faults as household_faults
 from evosynth.messy import Teaching
 from evosynth.objective import Figure, Mention, Output, Plan, Text
 from evosynth.rules import MAX_RULES, Bound, RuleItem, bind, names_of
-from evosynth.schema import Schema
+from evosynth.schema import Schema, Variable
 from evosynth.sources import on_sources
 from evosynth.variables import VariableSpec, build
+from evosynth.weights import drawn
+from evosynth.weights import spec as weights_spec
+from evosynth.weights.spec import Weighting, WeightsSpec
 
 MAX_RECORDS = 100_000_000
 MAX_VARIABLES = 500
@@ -84,6 +87,7 @@ class SpecFile(BaseModel):
         [], max_length=MAX_RULES, description="conditions that every record keeps"
     )
     households: HouseholdsSpec | None = Field(None, description="what persons live in")
+    weights: WeightsSpec | None = Field(None, description="a weight for every record")
     start: Start = Field("calibrated", description="how the first candidates are drawn")
     strategy: Strategy = Field("exact", description="exact, or the founding paper's algorithm")
     formats: Formats = Field((), description="files to write besides CSV and Parquet")
@@ -113,6 +117,19 @@ class Spec:
     """Files to write besides CSV and Parquet."""
     teaching: Teaching | None = None
     """Problems to plant in a second file."""
+    weighting: Weighting | None = None
+    """Weights of the records, if they have any."""
+
+    @property
+    def filed(self) -> Schema:
+        """The variables of data files: a weight that is added afterwards is one of them."""
+        if self.weighting is None or self.weighting.weighted:
+            return self.schema
+        return self.with_weight(self.weighting.placeholder)
+
+    def with_weight(self, weight: Variable) -> Schema:
+        """Return the variables with a weight after them."""
+        return replace(self.schema, variables=(*self.schema.variables, weight))
 
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
@@ -144,15 +161,19 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         faults += messy.faults(file.teaching, schema)
     faults += _format_faults(file.formats, schema)
     broken = set(file.variables) - set(schema.index)
-    bound, households = Bound(schema), None
+    bound, households, weighting = Bound(schema), None, None
+    raws = list(file.outputs)
+    places: dict[int, Path] = {}
+    if not broken:
+        schema, weighting = _weighted(file, raws, places, schema, document, faults)
     if not broken:
         bound, households = _bound(file, schema, faults)
         schema = bound.schema
     outputs: list[Output | None] = []
     plans: list[Plan] = []
     cells = 0
-    for position, raw in enumerate(file.outputs):
-        where: Path = ("outputs", position)
+    for position, raw in enumerate(raws):
+        where: Path = places.get(position, ("outputs", position))
         output = _output(raw, where, faults, FilePath(document.file).parent)
         own = schema
         if output is not None and output.unit == "household":
@@ -174,7 +195,8 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
             raise document.error([*faults, Fault(where, message)])
     known = {fault.path[:2] for fault in faults}
     for unit, own in _units(schema, households):
-        mine = [o if o is not None and o.unit == unit else None for o in outputs]
+        # What is weighted says nothing of how many records there are.
+        mine = [o if o and o.unit == unit and not o.weighted else None for o in outputs]
         theirs = [p if o is not None else Plan() for o, p in zip(mine, plans, strict=True)]
         faults += contradictions.find(mine, theirs, own, known)
         faults += rule_clashes.find(replace(bound, schema=own), theirs)
@@ -197,7 +219,45 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         tuple(document.error(faults).lines()) if faults else (),
         file.formats,
         file.teaching,
+        weighting,
     )
+
+
+def _weighted(
+    file: SpecFile,
+    raws: list[dict[str, Any]],
+    places: dict[int, Path],
+    schema: Schema,
+    document: Document,
+    faults: list[Fault],
+) -> tuple[Schema, Weighting | None]:
+    """Read the weights; where outputs are weighted, they are a variable and totals are outputs."""
+    given = file.weights
+    every = given is not None and given.weighted
+    for position, raw in enumerate(raws):
+        if every and "weighted" not in raw:
+            raws[position] = {**raw, "weighted": "true"}
+    asked = [i for i, raw in enumerate(raws) if str(raw.get("weighted")).casefold() == "true"]
+    if given is None:
+        message = "there are no weights; add `weights: {range: [0.50, 2.00]}`, or totals"
+        faults += [Fault(("outputs", i, "weighted"), message) for i in asked]
+        return schema, None
+    before = len(faults)
+    folder = FilePath(document.file).parent
+    weighting = weights_spec.build(given, bool(asked or every), schema, folder, faults)
+    if weighting is None or not weighting.weighted:
+        return schema, weighting
+    if file.households is not None:
+        message = "outputs of persons in households cannot be weighted; leave one of both out"
+        faults.append(Fault(("weights",), message))
+    weight = drawn.weight_variable(given, weighting.margins, file.records, faults)
+    if weight is None or len(faults) > before:
+        return schema, None
+    for raw, place in drawn.total_outputs(weighting.margins, weight, schema, faults):
+        places[len(raws)] = place
+        raws.append(raw)
+    variables = (*schema.variables, weight)
+    return replace(schema, variables=variables, weight=weight.name), weighting
 
 
 def _units(schema: Schema, households: Households | None) -> list[tuple[str, Schema]]:
@@ -260,10 +320,11 @@ def _format_faults(asked: tuple[Format, ...], schema: Schema) -> Iterator[Fault]
 
 
 def _known(output: Output, schema: Schema) -> bool:
-    """Whether every variable that an output names is sound."""
+    """Whether every variable that an output names, and its weight, is sound."""
     where = output.condition.variables if output.condition is not None else ()
     names = [*(mention.variable for mention in output.mentions()), *where]
-    return all(name in schema.index for name in names)
+    weighed = not output.weighted or schema.weight is not None
+    return weighed and all(name in schema.index for name in names)
 
 
 def _output_faults(output: Output, path: Path, schema: Schema, broken: set[str]) -> Iterator[Fault]:
@@ -318,7 +379,13 @@ def _output(
         return None
     model = kinds.find(kind)
     try:
-        return model.model_validate(raw, context={"folder": folder})
+        output = model.model_validate(raw, context={"folder": folder})
+        if output.weighted and not output.weightable:
+            able = [name for name in kinds.names() if kinds.find(name).weightable]
+            message = f"{kind} has no weighted form here ({', '.join(able)} have)"
+            remedy = "write weighted: false if it is unweighted, else leave it out"
+            faults.append(Fault((*path, "weighted"), f"{message}; {remedy}"))
+        return output
     except ValidationError as error:
         faults += _translate(error, model, path)
         return None

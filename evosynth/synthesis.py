@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time as clock
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from evosynth import checkpoint, classic, exact, few
-from evosynth.evolve import EVERY_FIGURE, Evolution, Limits, evolve
+from evosynth.evolve import EVERY_FIGURE, START, Evolution, Limits, evolve
 from evosynth.households import Slots, fitted, linked
 from evosynth.interrupt import Interrupt, interruptible
 from evosynth.messy import Messy
@@ -26,6 +26,9 @@ from evosynth.spec import Spec, Strategy
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from evosynth.report.plots import Plot
+    from evosynth.weights.diagnostics import Calibration
 
 _DWELLINGS = 0.3
 """Share of the time that the search for households may take."""
@@ -66,10 +69,34 @@ class Result:
     """Data with the problems that the spec asks for, once they are saved."""
     slots: Slots | None = field(default=None, repr=False)
     """Where persons live, if they live in households."""
+    phases: dict[str, float] = field(default_factory=dict, repr=False)
+    """Seconds that each phase of the search took."""
 
     @cached_property
     def data(self) -> pd.DataFrame:
         """The records, in an order that says nothing, or household by household."""
+        if self.weights is None or self.weights.name in self._records:
+            return self._records
+        return self._records.assign(**{self.weights.name: self.weights.weights})
+
+    @cached_property
+    def weights(self) -> Calibration | None:
+        """The weights of the records and what they do, if the spec asks for weights."""
+        from evosynth.weights.column import weigh
+
+        return None if self.spec.weighting is None else weigh(self._records, self.spec.weighting)
+
+    @cached_property
+    def filed(self) -> Spec:
+        """The spec with the variables of data files, a weight added afterwards among them."""
+        from evosynth.weights.column import variable
+
+        if self.weights is None or self.weights.name in self.spec.schema.index:
+            return self.spec
+        return replace(self.spec, schema=self.spec.with_weight(variable(self.weights)))
+
+    @cached_property
+    def _records(self) -> pd.DataFrame:
         rows = np.repeat(np.arange(len(self.codes), dtype=np.int32), self.counts)
         if self.slots is not None and self.spec.households is not None:
             order, household = self.slots.settle(self.codes[rows], self.seed)
@@ -112,6 +139,19 @@ class Result:
                 return "the figures that are left contradict others"
             return "it took every figure for exact, but recomputed from the data some are not"
         return self.reason
+
+    @property
+    def plot(self) -> Plot:
+        """Pictures for slides, such as ``result.plot.forest()``; they need matplotlib."""
+        from evosynth.report.plots import Plot
+
+        return Plot(self)
+
+    def _repr_html_(self) -> str:
+        """Show the short form of the report in notebooks."""
+        from evosynth.report.short import short
+
+        return short(self)
 
     def save(
         self,
@@ -212,7 +252,8 @@ def synthesize(
             size, most = chosen.population, exact.GENERATIONS
         left = None if time is None else time - (clock.perf_counter() - begun)
         limits = Limits(most if generations is None else generations, left, workers)
-        state, reason = evolve(chosen.toolbox(), seed, size, limits, watch, state)
+        phases = {START: clock.perf_counter() - begun}
+        state, reason = evolve(chosen.toolbox(), seed, size, limits, watch, state, phases)
     codes, counts = chosen.space.rows(state.best.payload)
     seconds = {"search": clock.perf_counter() - begun}
     log = [dict(row) for row in state.log]
@@ -228,6 +269,7 @@ def synthesize(
         log,
         state,
         slots=slots,
+        phases=phases,
     )
 
 

@@ -14,10 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from evosynth import __version__, checkpoint, formats
-from evosynth.codebook import codebook, contradictions
+from evosynth.codebook import codebook, contradictions, describe
 from evosynth.codebook_page import page
 from evosynth.errors import FolderError
+from evosynth.evolve import GENERATION_LIMIT, INTERRUPTED, TIME_LIMIT
 from evosynth.formats import Format
 from evosynth.formats.dataset import Dataset
 from evosynth.messy import plant
@@ -27,6 +30,7 @@ from evosynth.rules import compliance
 from evosynth.scripts import scripts
 
 if TYPE_CHECKING:
+    from evosynth.report.live import Live
     from evosynth.spec import Spec
     from evosynth.synthesis import Result
 
@@ -57,17 +61,25 @@ def ready(folder: Path, force: bool) -> None:
         raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
 
 
-def save(result: Result, folder: Path, force: bool, asked: Sequence[Format]) -> Path:
-    """Write everything aside, verify the written data, then move it into place."""
-    ready(folder, force)
-    notes = formats.notes(asked, result.spec.schema)
+def save(
+    result: Result, folder: Path, force: bool, asked: Sequence[Format], live: Live | None = None
+) -> Path:
+    """Write everything aside, verify the written data, then move it into place.
+
+    ``live``: the page of this very run, which may stand in the folder until then.
+    """
+    if live is None or not live.there:
+        ready(folder, force)
+    notes = formats.notes(asked, result.spec.filed)
     staging = None
     try:
         where = folder if folder.exists() else folder.parent
         where.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".evosynth.", dir=where))
-        _fill(staging, result, formats.wanted(asked), notes)
+        _fill(staging, result, asked, notes)
         unfinished = (staging / checkpoint.NAME).exists()
+        if live is not None:
+            live.give_way()
         move(staging, folder, remove=[] if unfinished else [checkpoint.NAME])
     except OSError as error:
         raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
@@ -77,16 +89,17 @@ def save(result: Result, folder: Path, force: bool, asked: Sequence[Format]) -> 
     return folder
 
 
-def _fill(staging: Path, result: Result, wanted: Sequence[Format], notes: Sequence[str]) -> None:
-    spec = result.spec
+def _fill(staging: Path, result: Result, asked: Sequence[Format], notes: Sequence[str]) -> None:
+    spec, wanted = result.spec, formats.wanted(asked)
     fill_copy(staging, result, wanted, notes)
     result.verification.to_csv(staging / "verification.csv", index=False)
     if result.messy is not None:
         result.messy.key.to_csv(staging / "key.csv", index=False)
         result.messy.verification.to_csv(staging / "verification-messy.csv", index=False)
-    for file, text in scripts(spec, wanted).items():
+    for file, text in scripts(result.filed, wanted).items():
         write_text(staging / file, text)
     _json(staging / "run.json", summary(result))
+    write_report(staging, result.filed, result.data, command(result, asked))
     if not result.exact:
         checkpoint.save(staging / checkpoint.NAME, result.state, spec, result.seed, result.strategy)
 
@@ -95,7 +108,7 @@ def fill_copy(folder: Path, result: Result, wanted: Sequence[Format], notes: Seq
     """Write data and codebook, and verify the data that were written."""
     spec = result.spec
     begun = time.perf_counter()
-    dataset = Dataset.of(result.data, spec)
+    dataset = Dataset.of(result.data, result.filed)
     for name in wanted:
         formats.write(name, dataset, folder / formats.file_name(name))
     result.seconds["write"] = time.perf_counter() - begun
@@ -105,13 +118,60 @@ def fill_copy(folder: Path, result: Result, wanted: Sequence[Format], notes: Seq
     if spec.bound:
         result.rules = compliance(spec.bound, *group(read, spec.schema))
         result.rules.to_csv(folder / "rules.csv", index=False)
+    weights = _weights(result, read, folder)
     result.seconds["verify"] = time.perf_counter() - begun
-    about = spec, result.data, result.verification, notes, result.rules if spec.bound else None
+    rules = result.rules if spec.bound else None
+    about = result.filed, result.data, result.verification, notes, rules
     if spec.teaching is not None:
         result.messy = plant(result.data, spec, result.seed)
         result.messy.data.to_csv(folder / MESSY, index=False, lineterminator="\n")
-    write_text(folder / "codebook.md", codebook(*about))
+    write_text(folder / "codebook.md", codebook(*about) + weights)
     write_text(folder / "codebook.html", page(*about))
+
+
+def _weights(result: Result, read: pd.DataFrame, folder: Path) -> str:
+    """Write what the weights of the written file do; return what the codebook says of them."""
+    from evosynth.weights import column
+
+    if result.weights is None or result.spec.weighting is None:
+        return ""
+    name = result.weights.name
+    if name not in read.columns:
+        csv = pd.read_csv(folder / "data.csv", usecols=[name], dtype={name: "float64"})
+        read = read.assign(**{name: csv[name].to_numpy()})
+    result.weights = column.measure(result.weights, read, result.spec.weighting)
+    column.write(result.weights, folder)
+    return column.section(result.weights)
+
+
+def write_report(folder: Path, spec: Spec, data: pd.DataFrame, command: Sequence[str]) -> None:
+    """Write what a report tells besides the other files, then the page that is made of all."""
+    from evosynth.report import facts
+    from evosynth.report.folder import PAGE, read
+    from evosynth.report.page import page as report
+
+    about = facts.gather(spec, data, describe(data, spec.schema), command)
+    _json(folder / facts.NAME, about)
+    write_text(folder / PAGE, report(read(folder)))
+
+
+def command(result: Result, asked: Sequence[Format]) -> list[str]:
+    """Return the command that makes the same data again."""
+    spec = result.spec
+    words = ["evosynth", "run", readable(Path(spec.document.file).name), "-o", "out"]
+    words += ["--seed", str(result.seed)]
+    if result.strategy != spec.strategy:
+        words += ["--strategy", result.strategy]
+    if result.reason in {TIME_LIMIT, INTERRUPTED, GENERATION_LIMIT}:
+        words += ["--generations", str(result.generations)]
+    return words + options(spec, asked)
+
+
+def options(spec: Spec, asked: Sequence[Format]) -> list[str]:
+    """Return options that any run of a spec needs to write the same files."""
+    added = [name for name in asked if name not in (*spec.formats, *formats.ALWAYS)]
+    words = [word for name in added for word in ("--format", name)]
+    return [*words, "--anyway"] if spec.clashes else words
 
 
 def write_text(path: Path, text: str) -> None:
@@ -177,5 +237,7 @@ def summary(result: Result) -> dict[str, object]:
         "contradictions": contradictions(spec),
         "rules": result.rules.to_dict("records") if spec.bound else [],
         "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
+        "targets": len(result.state.distance),
+        "phases": {name: round(value, 3) for name, value in result.phases.items()},
         "log": result.log,
     }

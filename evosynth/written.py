@@ -6,6 +6,7 @@ import functools
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
 from pathlib import PurePath
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
@@ -136,16 +137,21 @@ def _table_file(value: Any, info: ValidationInfo) -> Any:
     if isinstance(value, TableFile):
         return value
     name = str(value)
-    if not name or PurePath(name).name != name or "\\" in name or name.startswith("."):
-        raise ValueError(f"{shown(name)!r} must be the plain name of a file beside the spec")
     folder = (info.context or {}).get("folder")
     if folder is None:
         raise ValueError("a table can be read only from beside a spec file")
+    return TableFile(name, read_beside(name, folder))
+
+
+def read_beside(name: str, folder: FilePath) -> str:
+    """Read the text of a file in a folder; raise ``ValueError`` with what is wrong."""
+    if not name or PurePath(name).name != name or "\\" in name or name.startswith("."):
+        raise ValueError(f"{shown(name)!r} must be the plain name of a file beside the spec")
     path = folder / name
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise ValueError(f"{shown(name)}: larger than {MAX_FILE_BYTES // 2**20} MiB")
-        return TableFile(name, path.read_bytes().decode("utf-8-sig"))
+        return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise ValueError(f"{shown(name)}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -286,6 +292,8 @@ class Counted(Tabled):
         return list(found.values()), faults
 
     def _publish(self, form: str, text: str) -> Published:
+        if self.weighted and form == "counts":
+            return Within.parse(text.strip()) or Printed.parse(text.strip())
         return self.count(text) if form == "counts" else self.share(text, scale_of(form))
 
 

@@ -62,6 +62,7 @@ def test_the_answer_sheet_holds_every_figure_and_students_get_none(made):
     assert "3 of 3 copies reprint every figure" in sheet
     there = {f.name for f in (made / "out").iterdir() if f.is_file()}
     assert {"answers.md", "overlap.csv", "verification.csv", "run.json", "analysis.R"} <= there
+    assert {"report.html", "report.json"} <= there
 
 
 def test_the_same_bytes_for_any_number_of_workers(made, tmp_path):

@@ -23,6 +23,8 @@ FILES = [
     "codebook.md",
     "data.csv",
     "data.parquet",
+    "report.html",
+    "report.json",
     "run.json",
     "verification.csv",
 ]
@@ -48,6 +50,8 @@ def test_everything_is_written_and_reads_back_equal(result, tmp_path):
     run = json.loads((folder / "run.json").read_text())
     assert (run["seed"], run["records"], run["figures"], run["exact"]) == (3, 400, 11, 11)
     assert set(run["seconds"]) == {"search", "write", "verify"}
+    assert set(run["phases"]) <= {"start", "evolution", "polish"} and run["phases"]["start"] > 0
+    assert run["log"][-1]["exact"] == run["targets"]
 
 
 def test_labels_travel_in_the_parquet_schema(result, tmp_path):

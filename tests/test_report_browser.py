@@ -1,0 +1,207 @@
+"""The report in a real browser: nothing is cut, overlaps or runs, at any width, light and dark."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+from cases import SMALL, SPECS, small
+
+import evosynth
+from evosynth.report import page as report
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+pytestmark = pytest.mark.skipif(
+    BROWSER is None, reason="no browser is installed: apt-get install chromium"
+)
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+LABEL = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A run of the founding paper's, one with nasty labels, and one that misses figures."""
+    root = tmp_path_factory.mktemp("browser")
+    founding = evosynth.synthesize(evosynth.load(SPECS / "south-yorkshire-cars-2.yaml"))
+    text = SMALL.replace("A small survey", f"'{LABEL}'").replace("Area", f"'{LABEL}'")
+    text = text.replace("n: North", f"n: '{LABEL}'")
+    nasty = evosynth.synthesize(small(root, text))
+    missing = SMALL.replace("Intercept: -1.02", 'Intercept: -1.02, "AREA[s]": 0.3123').replace(
+        "WORK ~ AGE + SEX", "WORK ~ AGE + SEX + AREA"
+    )
+    missed = evosynth.synthesize(small(root, missing), strategy="classic", generations=2)
+    assert not missed.exact
+    made = {"founding": founding, "nasty": nasty, "missed": missed}
+    return {name: result.save(root / name) for name, result in made.items()}
+
+
+@pytest.fixture
+def opened(browser, folders):
+    """Open a report; whatever it asks for, runs or complains about is noted."""
+    contexts = []
+
+    def open_(name, width=1280, scheme="light"):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        found = context.new_page()
+        found.noted = []
+        found.on("request", lambda request: found.noted.append(request.url))
+        found.on("dialog", lambda dialog: (found.noted.append("dialog"), dialog.dismiss()))
+        found.on("console", lambda message: found.noted.append(message.text))
+        address = (folders[name] / "report.html").as_uri()
+        found.goto(address)
+        assert found.noted == [address]
+        return found
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", ["founding", "nasty", "missed"])
+def test_nothing_is_cut_or_overlaps(name, width, scheme, opened):
+    page = opened(name, width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    outside = page.evaluate(
+        """() => [...document.querySelectorAll('body *:not(.skip)')].filter(e => {
+            const box = e.getBoundingClientRect();
+            return box.width && (box.left < -1 || box.right > innerWidth + 1)
+                && !e.closest('.scroll, pre, svg');
+        }).map(e => e.outerHTML.slice(0, 80))"""
+    )
+    assert outside == []
+    overlapping = page.evaluate(
+        """() => {
+            const parts = [...document.querySelectorAll(
+                'h1, h2, h3, h4, p, dl, table, figure, nav li, summary, .card')]
+                .filter(e => e.getBoundingClientRect().height && !e.closest('.scroll table *'));
+            const found = [];
+            for (const a of parts) for (const b of parts) {
+                if (a === b || a.contains(b) || b.contains(a)) continue;
+                const [x, y] = [a.getBoundingClientRect(), b.getBoundingClientRect()];
+                if (Math.min(x.right, y.right) - Math.max(x.left, y.left) > 1
+                    && Math.min(x.bottom, y.bottom) - Math.max(x.top, y.top) > 1)
+                    found.push([a.outerHTML.slice(0, 60), b.outerHTML.slice(0, 60)]);
+            }
+            return found;
+        }"""
+    )
+    assert overlapping == []
+    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert back == {"light": "rgb(255, 255, 255)", "dark": "rgb(13, 17, 23)"}[scheme]
+
+
+@pytest.mark.parametrize("name", ["founding", "missed"])
+def test_numbers_line_up_on_the_decimal_point(name, opened):
+    page = opened(name)
+    points = page.evaluate(
+        """() => [...document.querySelectorAll('table.figures')].map(table => {
+            const columns = {};
+            for (const row of table.tBodies[0].rows)
+                [...row.cells].reverse().forEach((cell, k) => {
+                    if (row.cells.length && cell.tagName === 'TD')
+                        for (const f of cell.querySelectorAll('.f'))
+                            (columns[k] ||= []).push(f.getBoundingClientRect().left);
+                });
+            return Object.values(columns);
+        }).flat().filter(lefts => lefts.length > 1)"""
+    )
+    assert len(points) > 5
+    assert max(max(lefts) - min(lefts) for lefts in points) < 0.6
+
+
+def test_a_label_stays_text(opened):
+    page = opened("nasty")
+    assert page.locator("h1").inner_text() == LABEL
+    assert page.locator("main script").count() == 0
+    assert page.locator(f"main th:has-text('{LABEL}')").count() >= 1
+    assert page.title() == f"Report: {LABEL}"
+
+
+def test_everything_is_reached_by_keyboard(opened):
+    page = opened("missed", 390)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
+    reached = []
+    for _ in range(400):
+        page.keyboard.press("Tab")
+        mark = page.evaluate(
+            """() => { const e = document.activeElement; if (e === document.body) return null;
+                e.dataset.reached = 1; return [e.tagName, getComputedStyle(e).outlineStyle]; }"""
+        )
+        if mark is None:
+            break
+        reached.append(mark)
+    left = page.evaluate(
+        """() => [...document.querySelectorAll('a, summary, [tabindex="0"]')]
+            .filter(e => e.checkVisibility() && e.getBoundingClientRect().width)
+            .filter(e => !e.matches('.skip, [data-reached], details:not([open]) > :not(summary)'))
+            .map(e => e.outerHTML.slice(0, 80))"""
+    )
+    assert left == []
+    assert all(outline != "none" for _, outline in reached)
+    # What is folded opens by keyboard, and what is too wide can be scrolled.
+    page.locator("#spec ~ details summary").focus()
+    page.keyboard.press("Enter")
+    assert "kind: crosstab" in page.locator("#spec ~ details pre").inner_text()
+    scrolled = page.evaluate(
+        """() => [...document.querySelectorAll('.scroll')]
+            .filter(e => e.scrollWidth > e.clientWidth + 1 && e.tabIndex !== 0).length"""
+    )
+    assert scrolled == 0
+
+
+def test_pictures_have_words_and_regions_have_names(opened):
+    page = opened("founding")
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll('svg, img, [role=region], [role=img]')]
+            .filter(e => !e.closest('[aria-hidden=true]') && !e.parentElement.closest('svg'))
+            .filter(e => !(e.getAttribute('aria-label') || e.getAttribute('alt')))
+            .map(e => e.outerHTML.slice(0, 80))"""
+    )
+    assert nameless == []
+    assert page.locator("[role=img]").count() >= 2
+
+
+def test_misses_are_loud_and_exact_figures_quiet(opened):
+    page = opened("missed")
+    assert "published figures reproduced exactly" in page.locator(".verdict").inner_text()
+    loud = page.locator("td.miss").first
+    weight, back = loud.evaluate(
+        "e => [getComputedStyle(e).fontWeight, getComputedStyle(e).backgroundColor]"
+    )
+    assert int(weight) >= 700 and back != "rgba(0, 0, 0, 0)"
+    assert re.search(r"half-unit", page.locator("#misses ~ .scroll td.miss").first.inner_text())
+    quiet = opened("founding").locator("td.exact").first
+    assert int(quiet.evaluate("e => getComputedStyle(e).fontWeight")) == 400
+
+
+def test_it_prints(opened, tmp_path):
+    page = opened("founding")
+    page.emulate_media(media="print")
+    assert page.locator("nav").is_hidden()
+    assert page.locator("h1").is_visible()
+    document = page.pdf(path=tmp_path / "report.pdf", format="A4")
+    assert document.startswith(b"%PDF") and document.count(b"/Type /Page\n") < 20
+
+
+def test_the_page_made_anew_is_the_same(folders):
+    before = (folders["founding"] / "report.html").read_bytes()
+    assert report.make(folders["founding"]).read_bytes() == before
+    assert len(before) < 3_000_000
