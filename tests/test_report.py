@@ -258,7 +258,7 @@ def test_copies_show_overlap_and_the_farthest_miss(tmp_path):
 def test_sections_of_other_commands_are_shown_whatever_they_hold(made, tmp_path):
     place = tmp_path / "sections"
     shutil.copytree(made[1], place)
-    weights = {
+    other = {
         "method": "raking",
         "design_effect": 1.25,
         "bounds": None,
@@ -269,7 +269,7 @@ def test_sections_of_other_commands_are_shown_whatever_they_hold(made, tmp_path)
         ],
     }
     risk = {"verdict": "no <b>difference", "pictures": ["ru.svg", "../up.svg"], "empty": []}
-    (place / "weights.json").write_text(json.dumps(weights))
+    risk |= other
     (place / "risk.json").write_text(json.dumps(risk))
     (place / "ru.svg").write_text("<svg onload='alert(1)'/>")
     (tmp_path / "up.svg").write_text("<svg/>")
@@ -280,6 +280,48 @@ def test_sections_of_other_commands_are_shown_whatever_they_hold(made, tmp_path)
         assert told in found.text
     assert "Distribution of Histogram. 0.5 to 1: 3; 1 to 2: 4." in text
     assert "no <b>difference" in found.text
+
+
+WEIGHTED = """\
+title: Weighted
+records: 90
+variables:
+  SEX: {label: Sex, categories: {1: "<b>Men", 2: Women}}
+  AGE: {label: Age, integer: [20, 60]}
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 40, 2: 50}}
+weights:
+  method: linear
+  bounds: [0.2, 4]
+  label: A weight
+  totals: {SEX: {1: 3000, 2: 2500}, AGE: 220000}
+"""
+
+
+def test_weights_are_told_in_words(tmp_path):
+    spec = tmp_path / "w.yaml"
+    spec.write_text(WEIGHTED.replace("linear", "truncated linear"))
+    out = evosynth.synthesize(evosynth.load(spec), seed=1).save(tmp_path / "out")
+    found = Parsed((out / "report.html").read_text("utf-8"))
+    assert "b" not in found.tags
+    for told in (
+        "WEIGHT: A weight",
+        "Published figures are unweighted",
+        "truncated linear",
+        "between 0.2 and 4 times the design weights",
+        "sum 5,500 (the population)",
+        "3; the largest relative error is",
+        "of 90 records",
+        "<b>Men",
+        "220,000",
+    ):
+        assert told in found.text
+    about = json.loads((out / "weights.json").read_text())
+    assert f"{about['design_effect']:.3f}" in found.text
+    del about["ratios"]
+    (out / "weights.json").write_text(json.dumps(about))
+    with pytest.raises(FolderError, match="cannot be understood"):
+        page.make(out)
 
 
 def test_tidy_numbers_stay_readable():

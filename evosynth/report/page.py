@@ -17,6 +17,7 @@ from evosynth.report.pictures import forest
 from evosynth.report.progress import convergence
 from evosynth.report.rendering import render
 from evosynth.report.tidy import blocks
+from evosynth.report.weighting import section as weighting
 from evosynth.report.words import kind
 
 _MOST_MISSES = 200
@@ -40,7 +41,9 @@ def page(folder: Folder) -> str:
         return render("report.html", **context(folder))
     except (LookupError, TypeError, ValueError, AttributeError, TemplateError) as error:
         remedy = "it was changed by hand, or written by another version; run it anew"
-        raise FolderError(f"report.json: cannot be understood ({error!r}); {remedy}") from error
+        raise FolderError(
+            f"a file of the folder cannot be understood ({error!r}); {remedy}"
+        ) from error
 
 
 def context(folder: Folder) -> dict[str, Any]:
@@ -84,7 +87,7 @@ def context(folder: Folder) -> dict[str, Any]:
         "spec_cut": about["spec_cut"],
         "progress": convergence(run),
         "overlap": _overlap(folder.overlap),
-        "weights": blocks(folder.weights),
+        "weights": weighting(folder.weights, about["variables"]),
         "risk": blocks(folder.risk),
         "pictures": folder.pictures,
     }
