@@ -187,7 +187,9 @@ def test_misses_are_loud_and_exact_figures_quiet(opened):
         "e => [getComputedStyle(e).fontWeight, getComputedStyle(e).backgroundColor]"
     )
     assert int(weight) >= 700 and back != "rgba(0, 0, 0, 0)"
-    assert re.search(r"half-unit", page.locator("#misses ~ .scroll td.miss").first.inner_text())
+    listed = page.locator("#misses ~ .scroll")
+    assert "Half-units off" in listed.locator("th").all_inner_texts()
+    assert re.fullmatch(r"[+−][\d.,]+", listed.locator("td.miss").first.inner_text())
     quiet = opened("founding").locator("td.exact").first
     assert int(quiet.evaluate("e => getComputedStyle(e).fontWeight")) == 400
 
