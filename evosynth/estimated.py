@@ -228,9 +228,10 @@ class Estimated(Regression):
             return float(np.exp(ends[item.form]) if traits.ratios else ends[item.form])
         if item.form == "beta":
             return float("nan") if found.betas is None else float(found.betas[item.parameter])
+        if item.form == "ratio":
+            return float(np.exp(value))
         return {
             "coefficient": value,
-            "ratio": float(np.exp(value)),
             "se": error * float(np.exp(value)) if traits.ratio_errors else error,
             "statistic": value / error,
             "p": float(2 * t.sf(abs(value / error))),

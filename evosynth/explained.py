@@ -38,6 +38,11 @@ def separable(model: Smooth) -> bool:
     )
 
 
+def explains(model: Model, quantities: FloatArray) -> bool:
+    """Whether a model is of the quantities themselves, by level, rather than their logarithms."""
+    return bool(np.allclose(model.likelihood.y.values, quantities))
+
+
 @dataclass(frozen=True)
 class Predictor:
     """x'b of a model at its published coefficients, and the sum of squares that it leaves."""
@@ -145,7 +150,12 @@ class ExplainedExpansion:
 
 
 def predicted(block: GroupMoments, model: Model, codes: Codes) -> IntArray:
-    """Moments of an outcome that follow from its prediction; ``codes``: all types of records."""
+    """Moments of an outcome that follow from its prediction; ``codes``: all types of records.
+
+    A model of the logarithm predicts no mean of the outcome itself.
+    """
+    if not explains(model, block.powers[:, 1] + block.about):
+        return np.empty(0, np.int64)
     moment = {int(i): name for name, rows in block.rows.items() for i in rows}
     x = model.likelihood.rows(codes).x
     group = block.group_of(codes)

@@ -16,6 +16,8 @@ _CROSSINGS, _CROSSED = 60, 4000
 """Times that values are moved, and how many at a time."""
 _MET = 1e-7
 """Squared distance of coefficients and spread, in standard errors, that is near enough."""
+_TRIED = 10
+"""Records that are tried for a cell that lacks some, or has too many."""
 _STRIDE = 0.1
 """Usual length of such a move, in standard deviations."""
 
@@ -28,8 +30,7 @@ def outcome(
     Values then step across what its tables tell apart until these are right.
     """
     column = predictor.model.outcome
-    variable = problem.schema.variables[column]
-    y, eta = variable.quantities, predictor(codes)
+    y, eta = predictor.model.likelihood.y.values, predictor(codes)
     sd = np.sqrt(predictor.rss / len(codes))
     uniform = rng.random(len(codes))
     best: tuple[int, Codes] | None = None
@@ -63,13 +64,13 @@ def _crossed(
 ) -> Codes:
     """Move values, so that tables come right and coefficients and spread stay as published."""
     column = predictor.model.outcome
-    variable = problem.schema.variables[column]
+    y = predictor.model.likelihood.y.values
     x, eta = predictor.model.likelihood.rows(codes).x, predictor(codes)
     sd = np.sqrt(predictor.rss / len(codes))
     root = np.linalg.inv(np.linalg.cholesky(x.T @ x)).T / sd
 
     def features(rows: IntArray, levels: IntArray) -> FloatArray:
-        error = variable.quantities[levels] - eta[rows]
+        error = y[levels] - eta[rows]
         square = (error**2 - sd**2) / (2 * sd**2 * np.sqrt(len(codes)))
         return np.column_stack([(x[rows] @ root) * error[:, None], square])
 
@@ -82,7 +83,10 @@ def _crossed(
         here = codes[rows, column].astype(np.int64)
         reach = rng.exponential(_STRIDE * np.std(codes[:, column]), len(rows))
         there = here + np.rint(reach * rng.choice([-1, 1], len(rows))).astype(np.int64)
-        there = np.clip(there, 0, variable.valid - 1)
+        there = np.clip(there, 0, len(y) - 1)
+        missed = _missed(problem, codes, column, held)
+        rows, there = (np.append(m, r) for m, r in zip(missed, (rows, there), strict=True))
+        here = codes[rows, column].astype(np.int64)
         moved = np.concatenate([codes[rows], codes[rows]])
         moved[len(rows) :, column] = there
         position = np.arange(len(rows))
@@ -108,3 +112,37 @@ def _crossed(
         if violation(held, problem.low, problem.high) == 0 and residual @ residual < _MET:
             break
     return codes
+
+
+def _missed(
+    problem: Problem, codes: Codes, column: int, held: IntArray
+) -> tuple[IntArray, IntArray]:
+    """List moves into cells that lack records, or out of crowded ones: records and new levels.
+
+    The nearest records move. The finer the outcome, the less likely is chance to hit the value
+    that a median must have.
+    """
+    rows, levels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    here = codes[:, column].astype(np.int64)
+    for cell in np.flatnonzero((held < problem.low) | (held > problem.high)).tolist():
+        table = problem.table(cell)
+        grid = problem.grids[table]
+        if column not in grid.columns:
+            continue
+        lacks = bool(held[cell] < problem.low[cell])
+        at = np.unravel_index(cell - int(problem.first_cell[table]), grid.shape)
+        movable = np.ones(len(codes), dtype=np.bool_)
+        goals = np.empty(0, np.int64)
+        for own, groups, group in zip(grid.columns, grid.groups, at, strict=True):
+            inside = groups == group
+            if own == column:
+                goals = np.flatnonzero(inside == lacks)
+            movable &= inside[codes[:, own]] != (lacks and own == column)
+        near = np.flatnonzero(movable)
+        if not len(goals):
+            continue
+        there = goals[_nearest(goals.astype(np.float64), here[near].astype(np.float64))]
+        order = np.argsort(np.abs(there - here[near]), kind="stable")[:_TRIED]
+        rows.append(near[order])
+        levels.append(there[order])
+    return np.concatenate(rows), np.concatenate(levels)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -158,6 +160,35 @@ def test_outcome_is_drawn_into_its_tables(problem):
     assert away @ distance @ away < 2e-7
     assert abs(drawn.ssr / true.ssr - 1) < 5e-5
     assert (codes[:, 1:] == _codes(problem)[:, 1:]).all()
+
+
+def _in_pennies(text):
+    """The same outputs of pay in pounds and pence, medians half-way between two pennies."""
+    text = text.replace(
+        "PAY: {integer: [0, 2000]}", "PAY: {number: {min: 0, max: 2000, decimals: 2}}"
+    )
+    return re.sub(r"median: .*", lambda line: re.sub(r"[.]\d", r"\g<0>15", line[0]), text)
+
+
+def test_outcome_in_pennies_takes_the_values_of_its_medians(tmp_path):
+    found = problem_of(small(tmp_path, _in_pennies(_text())))
+    assert not narrow(found)
+    model = _model(found)
+    assert len(model.likelihood.y.values) == 200_001
+    codes = _codes(found)
+    codes[:, 0] = 100 * _truth()[-1]
+    codes = outcome(found, _true_predictor(found), codes, np.random.default_rng(3))
+    held = count_cells(found.cells(codes), np.ones(N, np.int64), len(found.low))
+    assert violation(held, found.low, found.high) == 0
+
+
+def test_covariates_decide_no_mean_of_an_outcome_in_logarithms(tmp_path):
+    text = _text().replace("PAY: {integer: [0, 2000]}", "PAY: {integer: [1, 2000]}")
+    found = problem_of(small(tmp_path, text.replace("formula: PAY", "formula: log(PAY)")))
+    assert not narrow(found)
+    covariates = Covariates.of(found)
+    assert covariates is not None
+    assert not any(len(kept) for kept in covariates._kept)
 
 
 def test_data_are_drawn_in_stages_and_are_exact(spec):
