@@ -124,7 +124,7 @@ def test_types_that_rules_forbid_do_not_exist(load):
     assert ((result.data["AGE"] < 20) == (result.data["TEEN"] == 1)).all()
 
 
-def test_moves_between_types_change_one_variable(load):
+def test_moves_between_types_change_one_variable_or_what_rules_tie_to_it(load):
     spec = load(SMALL)
     space = Types(Problem.of(spec.plans, spec.schema))
     rng = np.random.default_rng(3)
@@ -132,10 +132,66 @@ def test_moves_between_types_change_one_variable(load):
     moves = space.propose(payload.astype(np.int32), 400, rng)
     assert len(moves) > 100
     own = space.codes[:, [0, 2]].astype(int)
-    for k in range(2):
-        there = moves.slot_from[:, k] >= 0
-        old, new = own[moves.slot_from[there, k]], own[moves.slot_to[there, k]]
-        assert ((old != new).sum(axis=1) == 1).all()
+    held = {tuple(row) for row in own[payload > 0].tolist()}
+    alone = together = 0
+    for source, target in zip(moves.slot_from, moves.slot_to, strict=True):
+        ends = [(own[a], own[b]) for a, b in zip(source, target, strict=True) if a >= 0]
+        if all((old != new).sum() == 1 for old, new in ends):
+            alone += 1
+            continue
+        together += 1
+        assert all(tuple(new.tolist()) in held for _, new in ends)  # both from one record
+    assert alone > together > 0
+
+
+TIED = """
+records: 400
+variables:
+  REGION: {categories: {1: North, 2: East, 3: South}}
+  SMOKER: {categories: {1: "Yes", 2: "No"}}
+  CIGARETTES: {integer: [0, 40]}
+outputs:
+  - kind: crosstab
+    rows: REGION
+    columns: SMOKER
+    counts: {1: [41, 99], 2: [37, 83], 3: [31, 109]}
+  - {kind: summary, of: CIGARETTES, mean: 3.41, sd: 6.32}
+rules:
+  - if SMOKER == 2 then CIGARETTES == 0
+  - if SMOKER == 1 then CIGARETTES > 0
+"""
+
+
+@pytest.mark.parametrize("held", [Records, Types])
+def test_values_that_no_rule_lets_change_alone_change_together(load, held):
+    spec = load(TIED)
+    problem = Problem.of(spec.plans, spec.schema)
+    rng = np.random.default_rng(4)
+    margins = [univariate(problem, c) for c in range(3)]
+    space = held(problem)
+    codes = sample(problem, margins, 400, True, rng)
+    payload = codes
+    if held is Types:
+        number = {tuple(row): at for at, row in enumerate(space.codes.tolist())}
+        at = [number[tuple(row)] for row in codes.tolist()]
+        payload = np.bincount(at, minlength=len(space.codes)).astype(np.int32)
+    moves = space.propose(payload, 400, rng, column=1)
+    old, new = moves.codes[moves.row_from[:, 0]], moves.codes[moves.row_to[:, 0]]
+    assert len(moves) > 50
+    assert (old[:, 1] != new[:, 1]).any()  # never possible without the cigarettes
+    for row in (new, moves.codes[moves.row_to[moves.row_to[:, 1] >= 0, 1]]):
+        assert ((row[:, 1] == 0) == (row[:, 2] > 0)).all()
+    swapped = moves.row_to[:, 1] >= 0
+    pairs = [
+        np.sort(moves.codes[rows[swapped]][:, :, 1], axis=1)
+        for rows in (moves.row_from, moves.row_to)
+    ]
+    assert np.array_equal(*pairs)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_tables_of_values_tied_by_rules_are_met(load, seed):
+    assert evosynth.synthesize(load(TIED), seed).exact
 
 
 def test_the_founding_algorithm_keeps_rules_too(load):
