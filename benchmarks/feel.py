@@ -137,8 +137,8 @@ def _truth(rng: np.random.Generator, n: int) -> pd.DataFrame:
 
 def idle(folder: Path, seeds: int) -> list[dict[str, object]]:
     """Search the founding spec without rules and with some; processor time beside the first."""
-    text, least = FOUNDING.read_text(encoding="utf-8"), {}
-    specs = {}
+    text, specs = FOUNDING.read_text(encoding="utf-8"), {}
+    least: dict[str, list[float]] = {}
     for name, added in ADDED.items():
         file = folder / "founding.yaml"
         file.write_text(text + added, encoding="utf-8")

@@ -320,3 +320,77 @@ rules: [if SCHOOL < basic then WORK == 2, if SCHOOL >= 'higher' then WORK == 1]
     data.loc[data["SCHOOL"] == "none", "WORK"] = 1
     assert compliance(spec.bound, data, np.ones(60))["violated"].tolist() == [10, 0]
     assert "4 variables.WORK" in faults(load, text.replace('"No"}}', '"No"}, zeros: 0.1}'))[0]
+
+
+SUMS = """
+records: 200
+variables:
+  SEX: {categories: {1: Male, 2: Female}}
+  X: {integer: [0, 50]}
+  Y: {integer: [0, 50]}
+  Z: {integer: [0, 50], missing: {-9: Refused}}
+  T: {integer: [0, 100]}
+  HALF: {number: {min: 0, max: 50, decimals: 1}, derived: (X + Y) / 3}
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 90, 2: 110}}
+  - {kind: summary, of: [X, Y], mean: {X: 10.0, Y: 20.0}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "output", "message"),
+    [
+        (
+            "X + Y == T",
+            "{kind: summary, of: T, mean: 31.0}",
+            "13 outputs[2]: mean of T is 31.0, but rules[0] (X + Y == T) and mean of X "
+            "10.0 and mean of Y 20.0 leave from 29.9 to 30.1 (off by 0.85)",
+        ),
+        (
+            "X >= Y",
+            "{kind: frequencies, of: SEX, counts: {1: 90}}",
+            "12 outputs[1]: mean of X is 10.0, but rules[0] (X >= Y) and mean of Y 20.0 "
+            "leave at least 19.95 (off by 9.9)",
+        ),
+        (
+            "X >= 0",
+            "{kind: summary, of: HALF, mean: 10.15}",
+            "13 outputs[2]: mean of HALF is 10.15, but what 'HALF' is derived from and "
+            "mean of X 10.0 and mean of Y 20.0 leave from 9.91667 to 10.0833 (off by 0.0616667)",
+        ),
+        (
+            "X + Y == T",
+            "{kind: summary, of: [X, Y, T], by: SEX, "
+            "mean: {X: {1: 1.0}, Y: {1: 1.0}, T: {1: 3.0}}}",
+            "13 outputs[2]: mean of T, SEX=1 is 3.0, but rules[0] (X + Y == T) and mean "
+            "of X, SEX=1 1.0 and mean of Y, SEX=1 1.0 leave from 1.9 to 2.1 (off by 0.85)",
+        ),
+    ],
+)
+def test_means_that_a_sum_of_variables_excludes_are_told(load, rule, output, message):
+    found = faults(load, f"{SUMS}  - {output}\nrules: [{rule}]\n")
+    assert any(message in line for line in found), found
+
+
+@pytest.mark.parametrize(
+    ("rule", "output"),
+    [
+        ("X + Y == T", "{kind: summary, of: T, mean: 30.1}"),
+        ("X <= Y", "{kind: frequencies, of: SEX, counts: {1: 90}}"),
+        ("X >= 0", "{kind: summary, of: HALF, mean: 10.08}"),
+        ("X >= Z", "{kind: summary, of: Z, mean: 12.0}"),  # of those alone who did not refuse
+        ("X >= T", "{kind: summary, of: T, where: SEX == 1, mean: 12.0}"),
+        ("if SEX == 1 then X >= Y", "{kind: frequencies, of: SEX, counts: {1: 90}}"),
+        ("{rule: X >= Y, violated: 0.5}", "{kind: frequencies, of: SEX, counts: {1: 90}}"),
+    ],
+)
+def test_means_that_may_be_are_not_told(load, rule, output):
+    load(f"{SUMS}  - {output}\nrules: [{rule}]\n")
+
+
+def test_a_rate_that_a_table_excludes_is_told(load):
+    assert faults(load, SUMS + "rules: [{rule: SEX == 2, violated: 0.2}]")[0].endswith(
+        "rules[0].violated: 0.2 of 200 records are to break it, but outputs[0] has 90 that do "
+        "(off by 40)"
+    )
+    load(SUMS + "rules: [{rule: SEX == 2, violated: 0.45}]")

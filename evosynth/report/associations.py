@@ -57,7 +57,7 @@ def _column(column: pd.Series[Any], variable: Variable) -> FloatArray | IntArray
         found = np.full(len(column), np.nan)
         found[known] = column[known].to_numpy(dtype=np.float64)
         return found
-    return pd.Index(list(valid)).get_indexer(pd.Index(column)).astype(np.int64)
+    return np.asarray(pd.Index(list(valid)).get_indexer(pd.Index(column)), dtype=np.int64)
 
 
 def _pair(one: FloatArray | IntArray, two: FloatArray | IntArray) -> tuple[float, str]:
