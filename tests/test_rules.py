@@ -394,3 +394,31 @@ def test_a_rate_that_a_table_excludes_is_told(load):
         "(off by 40)"
     )
     load(SUMS + "rules: [{rule: SEX == 2, violated: 0.45}]")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_no_record_is_repeated_for_the_sake_of_figures(load, seed):
+    spec = load("""
+records: 800
+variables:
+  AGE: {integer: [0, 95]}
+  BAND: {categories: {1: Child, 2: Adult, 3: Old}, derived: {1: AGE < 16, 2: AGE < 65, 3: else}}
+  SEX: {categories: {M: Male, F: Female}}
+  HEIGHT: {integer: [140, 205], shape: normal}
+  WEIGHT: {number: {min: 35, max: 150, decimals: 1}, shape: normal, rises_with: {HEIGHT: 0.5}}
+  BMI: {number: {min: 12, max: 60, decimals: 1}, derived: WEIGHT / (HEIGHT / 100)^2}
+  PAY: {integer: [0, 5000], zeros: 0.3, shape: lognormal}
+  OTHER: {integer: [0, 1000], zeros: 0.5, shape: skewed}
+  TOTAL: {integer: [0, 6000], derived: PAY + OTHER}
+outputs:
+  - {kind: crosstab, rows: BAND, columns: SEX, counts: {1: [69, 61], 2: [260, 275], 3: [60, 75]}}
+  - {kind: summary, of: BMI, by: SEX, mean: {M: 26.4, F: 25.9}, sd: {M: 4.1, F: 4.8}}
+  - {kind: summary, of: TOTAL, mean: 741.3, median: 612}
+rules:
+  - if AGE < 16 then PAY == 0
+  - HEIGHT > WEIGHT
+  - {rule: OTHER <= PAY, violated: 0.10}
+""")
+    result = evosynth.synthesize(spec, seed)
+    assert result.exact
+    assert result.data.duplicated().mean() < 0.01
