@@ -23,7 +23,7 @@ from evosynth.answers import answers
 from evosynth.errors import FolderError
 from evosynth.formats import Format
 from evosynth.messy import Messy
-from evosynth.place import move
+from evosynth.place import STAGING, move
 from evosynth.schema import IntArray
 from evosynth.spec import Spec, Strategy, load
 
@@ -128,7 +128,7 @@ def make_copies(
     try:
         where = place if place.exists() else place.parent
         where.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".evosynth.", dir=where))
+        staging = Path(tempfile.mkdtemp(prefix=STAGING, dir=where))
 
         def order(number: int, attempt: int) -> Order:
             return Order(

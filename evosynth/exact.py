@@ -190,10 +190,13 @@ class Exact:
         walked = None if self.stop() else self.walked(rng) or self.from_stages(rng)
         if walked is not None:
             return walked
-        landed = None if self.lands or self.stop() else self.landed(rng)
+        # Landing repeats few records many times, which shows; where rules tie values, and no
+        # model is published, candidates as drawn are mostly polished as well.
+        tied = self.problem.schema.bonds is not None
+        landed = None if self.lands or tied or self.stop() else self.landed(rng)
         if landed is not None:
             return landed
-        if not self.steers or self.problem.schema.bonds is not None or self.stop():
+        if not self.steers or tied or self.stop():
             return self.draw(rng)
         payload = self.repaired(self.source.draw(rng), rng)
         return self.candidate(steer(self.problem, self.space.steered, payload, rng, self.stop))

@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+STAGING = ".evosynth."
+"""What names of unfinished folders begin with; eight random characters follow."""
 _EARLIER = ".evosynth.earlier."
 _JOURNAL = "journal.json"
 
@@ -89,10 +91,16 @@ def _make(folder: Path) -> list[Path]:
 
 
 def recover(folder: Path) -> None:
-    """Put back what a run that was killed in the middle of a move had set aside."""
+    """Put back what a run that was killed in the middle of a move had set aside.
+
+    What such runs had not finished writing is removed.
+    """
     for earlier in sorted(folder.glob(f"{_EARLIER}*")):
         if earlier.is_dir() and not earlier.is_symlink():
             _undo(earlier, folder)
+    for unfinished in folder.glob(f"{STAGING}????????"):
+        if unfinished.is_dir() and not unfinished.is_symlink():
+            shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _undo(earlier: Path, folder: Path) -> None:

@@ -122,6 +122,15 @@ class Types(Space):
             one = self.position[self.number[first] + shift]
             # Where the second type does not change, its number may leave the range.
             two = self.position[np.where(swap, self.number[second] - shift, 0)]
+            refused = np.flatnonzero((one < 0) | ((two < 0) & swap))
+            if len(refused):
+                # What rules tie to the variable changes with it.
+                a, b = first[refused], second[refused]
+                apart = self.codes[b].astype(np.int64) - self.codes[a]
+                shift = np.where(self._together(variable[refused], rng), apart, 0) @ self.strides
+                one[refused] = self.position[self.number[a] + shift]
+                two[refused] = self.position[self.number[b] - shift]
+                kept[refused] = shift != 0
             kept &= (one >= 0) & ((two >= 0) | ~swap)
         source = np.column_stack([first, np.where(swap, second, -1)])[kept]
         target = np.column_stack([one, np.where(swap, two, -1)])[kept]

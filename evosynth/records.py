@@ -88,7 +88,7 @@ class Records(Space):
         put = [taken[0].copy(), taken[1].copy()]
         put[0][position, variable] = new
         put[1][np.arange(len(partner)), variable[partner]] = old[partner]
-        allowed = [self.problem.schema.complete(rows) for rows in put]
+        allowed = self._completed(put, payload, first, second, variable, partner, rng)
         codes = np.concatenate([*taken, *put])
         row_from = np.stack([position, np.full(n_moves, -1)], axis=1)
         row_from[partner, 1] = n_moves + np.arange(len(partner))
@@ -96,10 +96,46 @@ class Records(Space):
         slot_from = np.stack([first, np.where(swap, second, -1)], axis=1)
         slot_to = np.full((n_moves, 2), -1)
         moves = Moves(slot_from, slot_to, row_from, row_to, codes, self.problem.cells(codes))
-        if allowed[0] is None or allowed[1] is None:
-            return moves
-        allowed[0][partner] &= allowed[1]
-        return moves.subset(allowed[0])
+        return moves if allowed is None else moves.subset(allowed)
+
+    def _completed(
+        self,
+        put: list[Codes],
+        payload: Payload,
+        first: IntArray,
+        second: IntArray,
+        variable: IntArray,
+        partner: IntArray,
+        rng: np.random.Generator,
+    ) -> NDArray[np.bool_] | None:
+        """Complete the records that moves make, in place; tell which moves may be.
+
+        Where rules forbid a change, what they tie to the variable changes with it.
+        """
+        one, two = (self.problem.schema.complete(rows) for rows in put)
+        if one is None or two is None:
+            return None
+        one[partner] &= two
+        refused = np.flatnonzero(~one)
+        masks = self._together(variable[refused], rng)
+        a, b = payload[first[refused]], payload[second[refused]]
+        put[0][refused] = np.where(masks, b, a)
+        of_pair = np.full(len(one), -1)
+        of_pair[partner] = np.arange(len(partner))
+        pair = of_pair[refused]
+        paired = pair >= 0
+        put[1][pair[paired]] = np.where(masks, a, b)[paired]
+        again = self._allowed(put[0], refused) & ((a != b) & masks).any(axis=1)
+        again[paired] &= self._allowed(put[1], pair[paired])
+        one[refused] = again
+        return one
+
+    def _allowed(self, codes: Codes, rows: IntArray) -> NDArray[np.bool_]:
+        """Complete some rows in place; tell which may be."""
+        some = codes[rows]
+        allowed = self.problem.schema.complete(some)
+        codes[rows] = some
+        return np.ones(len(rows), dtype=np.bool_) if allowed is None else allowed
 
     def apply(self, payload: Payload, moves: Moves, times: IntArray) -> Payload:
         """Overwrite the records that moved."""

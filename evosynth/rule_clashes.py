@@ -27,6 +27,7 @@ _MOST = 20
 
 def find(bound: Bound, plans: Sequence[Plan]) -> Iterator[Fault]:
     """Rules that cannot be kept: by themselves, together, or beside what is published."""
+    yield from _rates(bound, plans)
     bonds = bound.schema.bonds
     if bonds is None:
         return
@@ -42,6 +43,36 @@ def find(bound: Bound, plans: Sequence[Plan]) -> Iterator[Fault]:
             if isinstance(block, GroupMoments):
                 for message in _in_means(block, bound, bonds):
                     yield Fault(("outputs", output), message, clash=True)
+
+
+def _rates(bound: Bound, plans: Sequence[Plan]) -> Iterator[Fault]:
+    """Rules to be broken by another share of the records than a published table has."""
+    schema = bound.schema
+    soft = [rule for rule in bound.rules if rule.violated is not None]
+    for rule in soft:
+        used = {schema.index.get(name, -1) for name in rule.node.names}
+        for output, plan in enumerate(plans):
+            for table in plan.certain():
+                columns = frozenset(table.grid.columns)
+                rows = listed(schema, columns) if used <= columns - schema.derived else None
+                if rows is None or rule.violated is None:
+                    continue
+                broken = ~_holds(bound, rule.text, rows)
+                cells = table.grid.cells(rows)
+                some, all_of = np.zeros((2, table.grid.size), dtype=np.bool_)
+                some[cells[broken]] = True
+                all_of[cells] = True
+                all_of[cells[~broken]] = False
+                least, most = int(table.low[all_of].sum()), int(table.high[some].sum())
+                low, high = (end * schema.records for end in rule.violated.interval)
+                gap = max(least - high, low - most)
+                if gap > 1e-9:
+                    count = f"{least}" if least == most else f"{least} to {most}"
+                    message = (
+                        f"{rule.violated} of {schema.records} records are to break it, but "
+                        f"outputs[{output}] has {count} that do (off by {gap:g})"
+                    )
+                    yield Fault((*rule.path, "violated"), message, clash=True)
 
 
 def listed(schema: Schema, columns: frozenset[int]) -> Codes | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -120,3 +121,14 @@ def _heap(found: FloatArray, values: FloatArray, unit: float) -> FloatArray:
     at = np.where(there, at, np.arange(len(values)))
     np.add.at(kept, at, found * _HEAPED / (1 + _HEAPED))
     return kept
+
+
+def together(correlations: Sequence[tuple[int, int, float]]) -> bool:
+    """Whether the last correlation can be beside each two others that close a triangle with it."""
+    known = {frozenset((one, two)): r for one, two, r in correlations}
+    one, two, r = correlations[-1]
+    for other in {column for pair in known for column in pair} - {one, two}:
+        a, b = (known.get(frozenset((column, other))) for column in (one, two))
+        if a is not None and b is not None and 1 + 2 * a * b * r < a * a + b * b + r * r:
+            return False
+    return True

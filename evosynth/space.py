@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -179,6 +180,36 @@ class Space(ABC):
         if bonds is not None:
             found = set().union(*(bonds.sources(column) for column in columns))
         return sorted(found & set(self.free.tolist())) or self.free.tolist()
+
+    @cached_property
+    def _ties(self) -> list[NDArray[np.bool_]]:
+        """For each column, sets of columns with which it may have to change: one set a row."""
+        bonds, n_columns = self.problem.schema.bonds, len(self.problem.schema.sizes)
+        found = []
+        for column in range(n_columns):
+            sets = []
+            if bonds is not None and column in self.free:
+                sets = [part for part in bonds.parts() if column in part]
+                sets.append(bonds.tied(frozenset({column})))
+            columns = [sorted(part & set(self.free.tolist())) for part in sets]
+            columns = [part for part in columns if len(part) > 1]
+            masks = np.zeros((len(columns), n_columns), dtype=np.bool_)
+            for mask, part in zip(masks, columns, strict=True):
+                mask[part] = True
+            found.append(masks)
+        return found
+
+    def _together(self, variable: IntArray, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Columns that moves change whose variable no rule lets change by itself: a row each.
+
+        What a rule ties to it comes along from the same other record, which keeps the rule.
+        """
+        masks = np.zeros((len(variable), len(self.problem.schema.sizes)), dtype=np.bool_)
+        for column in np.unique(variable).tolist():
+            sets, here = self._ties[column], np.flatnonzero(variable == column)
+            if len(sets):
+                masks[here] = sets[rng.integers(0, len(sets), len(here))]
+        return masks
 
     @property
     @abstractmethod

@@ -19,7 +19,15 @@ from pydantic import (
     ValidationError,
 )
 
-from evosynth import condition, contradictions, formats, kinds, messy, rule_clashes
+from evosynth import (
+    condition,
+    contradictions,
+    formats,
+    kinds,
+    linear_clashes,
+    messy,
+    rule_clashes,
+)
 from evosynth.classes import separate
 from evosynth.condition import Condition
 from evosynth.document import Document, read
@@ -38,6 +46,7 @@ from evosynth.messy import Teaching
 from evosynth.objective import Figure, Mention, Output, Plan, Text
 from evosynth.rules import MAX_RULES, Bound, RuleItem, bind, names_of
 from evosynth.schema import Schema, Variable
+from evosynth.shapes import together
 from evosynth.sources import on_sources
 from evosynth.variables import VariableSpec, build
 from evosynth.weights import drawn
@@ -199,7 +208,8 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         mine = [o if o and o.unit == unit and not o.weighted else None for o in outputs]
         theirs = [p if o is not None else Plan() for o, p in zip(mine, plans, strict=True)]
         faults += contradictions.find(mine, theirs, own, known)
-        faults += rule_clashes.find(replace(bound, schema=own), theirs)
+        tied = replace(bound, schema=own)
+        faults += [*rule_clashes.find(tied, theirs), *linear_clashes.find(tied, theirs)]
     if households is not None and not known:
         about = [p for o, p in zip(outputs, plans, strict=True) if o and o.unit == "household"]
         faults += household_clashes(households, about, schema.records)
@@ -278,7 +288,7 @@ def _bound(file: SpecFile, schema: Schema, faults: list[Fault]) -> tuple[Bound, 
             faults.append(Fault(("variables", name, "unit"), message))
     else:
         faults += household_faults(given, file.variables)
-    schema = replace(schema, associations=tuple(_assumed(file.variables, schema, faults)))
+    schema = replace(schema, associations=_assumed(file.variables, schema, faults))
     if given is None or len(faults) > before:
         return bind(schema, file.variables, file.rules, faults), None
     theirs = implied_rules(given, file.variables)[1]
@@ -296,8 +306,9 @@ def _bound(file: SpecFile, schema: Schema, faults: list[Fault]) -> tuple[Bound, 
 
 def _assumed(
     variables: dict[str, VariableSpec], schema: Schema, faults: list[Fault]
-) -> Iterator[tuple[int, int, float]]:
+) -> tuple[tuple[int, int, float], ...]:
     """Correlations that a spec assumes of its variables."""
+    found: list[tuple[int, int, float]] = []
     for name, variable in variables.items():
         for other, printed in (variable.rises_with or {}).items():
             path: Path = ("variables", name, "rises_with", other)
@@ -307,7 +318,11 @@ def _assumed(
             elif not -1 < printed.value < 1:
                 faults.append(Fault(path, f"{printed} is no correlation between -1 and 1"))
             else:
-                yield schema.index[name], schema.index[other], printed.value
+                found.append((schema.index[name], schema.index[other], printed.value))
+                if not together(found):
+                    message = f"{printed} cannot go with the correlations assumed before it"
+                    faults.append(Fault(path, message))
+    return tuple(found)
 
 
 def _format_faults(asked: tuple[Format, ...], schema: Schema) -> Iterator[Fault]:

@@ -255,6 +255,10 @@ def _hint_faults(spec: VariableSpec, variable: Variable, path: Path) -> Iterator
     """Hints that do not fit the variable."""
     if spec.ordered and not variable.categorical:
         yield Fault((*path, "ordered"), "quantities have an order anyway; leave this out")
+    for key in ("shape", "zeros", "rises_with", "proportions"):
+        if getattr(spec, key) is not None and spec.derived is not None:
+            yield Fault((*path, key), "a derived variable follows its formula; leave this out")
+            return
     for key in ("shape", "zeros"):
         if getattr(spec, key) is not None and variable.categorical:
             remedy = "give proportions: {code: share} instead"

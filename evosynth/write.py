@@ -24,7 +24,7 @@ from evosynth.evolve import GENERATION_LIMIT, INTERRUPTED, TIME_LIMIT
 from evosynth.formats import Format
 from evosynth.formats.dataset import Dataset
 from evosynth.messy import plant
-from evosynth.place import move, recover
+from evosynth.place import STAGING, move, recover
 from evosynth.proof import group, read_data, verify
 from evosynth.rules import compliance
 from evosynth.scripts import scripts
@@ -75,7 +75,7 @@ def save(
     try:
         where = folder if folder.exists() else folder.parent
         where.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".evosynth.", dir=where))
+        staging = Path(tempfile.mkdtemp(prefix=STAGING, dir=where))
         _fill(staging, result, asked, notes)
         unfinished = (staging / checkpoint.NAME).exists()
         if live is not None:

@@ -98,3 +98,15 @@ def test_a_journal_reaches_no_file_outside_of_its_folder(tmp_path):
     (earlier / "journal.json").write_text('{"new": ["../precious"], "old": []}')
     place.recover(folder)
     assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_what_a_killed_run_had_not_finished_is_removed(tmp_path):
+    folder, _ = folders(tmp_path)
+    before = content(folder)
+    unfinished = folder / ".evosynth.ab12_xyz"
+    unfinished.mkdir()
+    (unfinished / "data.csv").write_text("half of it")
+    (folder / ".evosynth.notes.txt").write_text("mine")
+    place.recover(folder)
+    (folder / ".evosynth.notes.txt").unlink()
+    assert content(folder) == before

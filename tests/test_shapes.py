@@ -127,3 +127,34 @@ outputs:
     (line,) = error.value.lines()
     assert "spec.yaml:3 variables.X." in line
     assert message in line
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        (
+            "Z: {integer: [0, 9], rises_with: {X: 0.9, Y: 0.9}}, W: {integer: [0, 9], "
+            "rises_with: {X: -0.9, Z: 0.9}}",
+            "variables.W.rises_with.Z: 0.9 cannot go with the correlations assumed before it",
+        ),
+        (
+            "Z: {integer: [0, 99], derived: X + Y, shape: normal}",
+            "variables.Z.shape: a derived variable follows its formula; leave this out",
+        ),
+        (
+            "Z: {integer: [0, 99], derived: X + Y, rises_with: {X: 0.2}}",
+            "variables.Z.rises_with: a derived variable follows its formula; leave this out",
+        ),
+    ],
+)
+def test_hints_that_cannot_be_followed_are_told(tmp_path, variables, message):
+    file = tmp_path / "spec.yaml"
+    file.write_text(
+        "records: 50\nvariables: {X: {integer: [0, 9]}, Y: {integer: [0, 9]}, "
+        + variables
+        + "}\noutputs: [{kind: summary, of: X, mean: 4.0}]\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(evosynth.SpecError) as found:
+        evosynth.load(file)
+    assert message in str(found.value)
