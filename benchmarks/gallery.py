@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 from missed import fractions, listing, seconds, written
@@ -61,11 +62,20 @@ def main() -> None:
         options.error(f"no such spec; there are {', '.join(f.stem for f in FILES)}")
     first = evosynth.load(files[0])
     evosynth.synthesize(first, 0, workers=WORKERS, time=given.time)  # compiles
-    rows, parts = [], []
+    rows: list[dict[str, object]] = []
+    parts: list[str] = []
     for file in files:
         row, said = measure(file, given.seeds, given.time)
         rows.append(row)
         parts += said
+        # After every spec, so that an interruption loses no more than one.
+        report(given, rows, parts, done=len(rows) == len(files))
+
+
+def report(
+    given: argparse.Namespace, rows: list[dict[str, object]], parts: list[str], *, done: bool
+) -> None:
+    """Write down what was measured of some specs."""
     write(
         given,
         "The gallery",
@@ -84,6 +94,7 @@ def main() -> None:
             else ["None."]
         ),
         *parts,
+        done=done,
     )
 
 

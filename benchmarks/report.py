@@ -36,12 +36,17 @@ def table(rows: list[dict[str, object]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def write(options: argparse.Namespace, title: str, *parts: str) -> None:
-    """Print the results with machine, versions and date, and write them under the script's name."""
+def write(options: argparse.Namespace, title: str, *parts: str, done: bool = True) -> None:
+    """Print the results with machine, versions and date, and write them under the script's name.
+
+    ``done``: whether these are all; until then they are written, and marked, but not printed.
+    """
     script = Path(sys.argv[0])
     command = " ".join(["python", f"benchmarks/{script.name}", *sys.argv[1:]])
-    text = "\n\n".join([f"# {title}", *parts, _machine(), f"`{command}`"]) + "\n"
-    print(text)
+    state = [] if done else ["Unfinished: what was measured so far."]
+    text = "\n\n".join([f"# {title}", *state, *parts, _machine(), f"`{command}`"]) + "\n"
+    if done:
+        print(text)
     options.results.mkdir(parents=True, exist_ok=True)
     (options.results / f"{script.stem}.md").write_text(text, encoding="utf-8")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import tempfile
 import traceback
 from pathlib import Path
@@ -124,11 +125,25 @@ def main() -> None:
     if unknown := set(names) - set(EVERY):
         options.error(f"unknown kinds: {', '.join(sorted(unknown))}")
     trip(names[0], EVERY[names[0]], 0, given.time)  # compiles
-    rows, parts = [], []
+    rows: list[dict[str, object]] = []
+    parts: list[str] = []
     for name in names:
         row, said = measure(name, EVERY[name], given.truths, given.time, given.keep)
         rows.append(row)
         parts += said
+        # After every kind, so that an interruption loses no more than one.
+        report(given, names[: len(rows)], rows, parts, done=len(rows) == len(names))
+
+
+def report(
+    given: argparse.Namespace,
+    names: list[str],
+    rows: list[dict[str, object]],
+    parts: list[str],
+    *,
+    done: bool,
+) -> None:
+    """Write down what was measured of some kinds."""
     about = "\n".join(f"- `{name}`: {_said(EVERY[name].make.__doc__)}" for name in names)
     write(
         given,
@@ -142,6 +157,7 @@ def main() -> None:
         about,
         "## Figures missed",
         *(parts or ["None."]),
+        done=done,
     )
 
 

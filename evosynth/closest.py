@@ -6,6 +6,7 @@ Lattice reduction makes the nearest plane near enough.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -68,6 +69,62 @@ def choose(
     return np.asarray(drawn[np.arange(size), balance(residual / scale, middle[drawn])])
 
 
+@dataclass(frozen=True)
+class Reduced:
+    """Moves whose lattice is reduced, for any number of targets."""
+
+    order: IntArray
+    effects: FloatArray
+    low: FloatArray
+    high: FloatArray
+    room: FloatArray
+    basis: FloatArray
+    star: FloatArray
+    norm: FloatArray
+
+    @classmethod
+    def of(cls, effects: FloatArray, aim: FloatArray, reach: FloatArray) -> Reduced:
+        """Reduce the lattice of moves, given where in their digits figures are to land."""
+        order = np.argsort((effects**2).sum(axis=1))
+        effects, low, high = effects[order], -reach[order, 0], reach[order, 1]
+        room = np.maximum(1 - np.abs(aim), _LEAST_ROOM)
+        basis = np.hstack([np.diag(2 / (high - low)), _SCALE * effects / room])
+        star, norm = reduce_basis(basis, _MOST_SWAPS)
+        return cls(order, effects, low, high, room, basis, star, norm)
+
+    def solutions(
+        self, residual: FloatArray, aim: FloatArray, rng: np.random.Generator
+    ) -> Iterator[IntArray]:
+        """Whole numbers of times to make each move, within reach, that land the figures.
+
+        Noise on the target gives many different ones. If none is found, what comes nearest is
+        offered in the end.
+        """
+        n_moves = len(self.effects)
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
+        nearest, least = None, outside(residual, INSIDE)
+        solved = False
+        for attempt in range(_TRIES):
+            noise = rng.normal(0.0, _NOISE, n_moves) if attempt else 0.0
+            off = -_SCALE * (residual - aim) / self.room
+            target = np.concatenate([middle / half + noise, off])
+            near = nearest_plane(self.basis, self.star, self.norm, target)
+            within = np.clip(np.rint(near[:n_moves] * half), self.low, self.high)
+            loss = outside(residual + within @ self.effects, INSIDE)
+            if loss == 0.0:
+                solved = True
+                yield self._back(within)
+            elif loss < least:
+                nearest, least = within, loss
+        if nearest is not None and not solved:
+            yield self._back(nearest)
+
+    def _back(self, times: FloatArray) -> IntArray:
+        found = np.empty(len(times), dtype=np.int64)
+        found[self.order] = times.astype(np.int64)
+        return found
+
+
 def solve(
     effects: FloatArray,
     residual: FloatArray,
@@ -77,34 +134,6 @@ def solve(
 ) -> Iterator[IntArray]:
     """Whole numbers of times to make each move, within reach, that bring the figures into the box.
 
-    The reduction is made once; noise on the target then gives many different solutions. If none
-    is found, what comes nearest is offered in the end.
+    The reduction is made once; see `Reduced.solutions`.
     """
-    order = np.argsort((effects**2).sum(axis=1))
-    effects, low, high = effects[order], -reach[order, 0], reach[order, 1]
-    n_moves = len(effects)
-    middle, half = (low + high) / 2, (high - low) / 2
-    room = np.maximum(1 - np.abs(aim), _LEAST_ROOM)
-    basis = np.hstack([np.diag(1 / half), _SCALE * effects / room])
-    star, norm = reduce_basis(basis, _MOST_SWAPS)
-    nearest, least = None, outside(residual, INSIDE)
-    solved = False
-    for attempt in range(_TRIES):
-        noise = rng.normal(0.0, _NOISE, n_moves) if attempt else 0.0
-        target = np.concatenate([middle / half + noise, -_SCALE * (residual - aim) / room])
-        times = np.rint(nearest_plane(basis, star, norm, target)[:n_moves] * half)
-        within = np.clip(times, low, high)
-        loss = outside(residual + within @ effects, INSIDE)
-        if loss == 0.0:
-            solved = True
-            yield _back(within, order)
-        elif loss < least:
-            nearest, least = within, loss
-    if nearest is not None and not solved:
-        yield _back(nearest, order)
-
-
-def _back(times: FloatArray, order: IntArray) -> IntArray:
-    found = np.empty(len(times), dtype=np.int64)
-    found[order] = times.astype(np.int64)
-    return found
+    return Reduced.of(effects, aim, reach).solutions(residual, aim, rng)

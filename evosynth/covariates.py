@@ -18,13 +18,17 @@ _USUAL = 2.0
 """Standard deviations of the mean from the least value, where no intercept tells."""
 _WIDEST = 0.35
 """Largest standard deviation, as a share of the range."""
+_INSIDE = 1.5
+"""Standard deviations of the mean from the largest value, at least."""
+_NEAREST, _HALVINGS = 0.5, 40
+"""Standard deviations of the mean from the least value, at least, and halvings that find it."""
 
 
 def likely_moments(
     model: Model, schema: Schema, margins: list[FloatArray]
 ) -> Iterator[tuple[int, float, float]]:
     """Column, mean and standard deviation of each quantity that is a term by itself."""
-    if model.traits.robust is not None or model.likelihood.block[0] < 0:
+    if model.likelihood.block[0] < 0:
         return
     errors = _errors(model)
     design = model.likelihood.design
@@ -47,18 +51,37 @@ def likely_moments(
     unit = 1 / np.sqrt(n * base)
     least = np.array([schema.variables[v].quantities[0] for _, v in quantities])
     error = np.array([errors[k] for k, _ in quantities])
-    along = _USUAL
+    ends = [schema.variables[v].quantities[: schema.variables[v].valid] for _, v in quantities]
+    spreads = np.array(
+        [
+            min(max(float(one), float(own[1] - own[0])), _WIDEST * float(own[-1] - own[0]))
+            for one, own in zip(unit / error, ends, strict=True)
+        ]
+    )
+    most = np.array([float(own[-1]) for own in ends]) - _INSIDE * spreads
+    means = np.minimum(least + _USUAL * spreads, most)
     if np.isfinite(errors[0]) and design.column_start[1] == 0:
-        left = errors[0] ** 2 - unit**2 * (1 + odds) - float((least * error) @ (least * error))
-        half = unit * float(least @ error)
-        inside = half**2 + len(error) * unit**2 * left
-        if inside > 0:
-            along = max((np.sqrt(inside) - half) / (len(error) * unit**2), 0.5)
-    for (_, v), low, spread in zip(quantities, least, unit / error, strict=True):
-        values = schema.variables[v].quantities[: schema.variables[v].valid]
-        high, step = float(values[-1]), float(values[1] - values[0])
-        spread = min(max(float(spread), step), _WIDEST * (high - low))
-        yield v, min(float(low) + along * spread, high - spread / 2), spread
+        means = _placed(least, spreads, most, error, errors[0] ** 2 - unit**2 * (1 + odds))
+    for (_, v), mean, spread in zip(quantities, means, spreads, strict=True):
+        yield v, float(mean), float(spread)
+
+
+def _placed(
+    least: FloatArray, spreads: FloatArray, most: FloatArray, error: FloatArray, left: float
+) -> FloatArray:
+    """Means equally far from the least values, in spreads, as far as ranges admit.
+
+    ``left``: what distances from 0 add to the variance of the intercept.
+    """
+    near, far = _NEAREST, float(((most - least) / spreads).max(initial=_NEAREST))
+    for _ in range(_HALVINGS):
+        along = (near + far) / 2
+        means = np.minimum(least + along * spreads, most)
+        if float((means * error) @ (means * error)) < left:
+            near = along
+        else:
+            far = along
+    return np.asarray(np.minimum(least + near * spreads, most))
 
 
 def _errors(model: Model) -> FloatArray:

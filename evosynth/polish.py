@@ -22,7 +22,7 @@ from evosynth.approach import (
     outside,
 )
 from evosynth.blocks import by_blocks, fine_column
-from evosynth.closest import centre, choose, solve
+from evosynth.closest import Reduced, centre, choose, solve
 from evosynth.kernels.moves import best_pair, pick_neutral
 from evosynth.newton import newton
 from evosynth.schema import FloatArray, IntArray
@@ -44,6 +44,9 @@ _ALONE = 1 / 3
 """Share of figures that a usual move leaves alone from which variables are polished in turn."""
 _CLOSE, _PERSISTENCE = 3.0, 4
 """Distance, by `outside`, from which no round is the last, up to so many times as many."""
+_BENT, _MEASURED = 4, 12
+"""Times that a reduction is used, each time allowing for what moves bent before, and how many of
+its solutions are estimated anew."""
 _TURNS = 8
 """Rounds by variable for each round of all variables at once."""
 
@@ -130,8 +133,7 @@ def _landings(
         near = _nearer(space, best, rng, stop) if curved else best
         if stop():
             return
-        for found in _joint(space, near, attempt, rng):
-            yield found, _loss(space, found)
+        yield from _joint(space, near, attempt, rng)
 
 
 def _loss(space: Space, payload: Payload) -> float:
@@ -141,8 +143,8 @@ def _loss(space: Space, payload: Payload) -> float:
 
 def _joint(
     space: Space, payload: Payload, attempt: int, rng: np.random.Generator
-) -> Iterator[Payload]:
-    """Candidates in which moves of any variable land all figures at once."""
+) -> Iterator[tuple[Payload, float]]:
+    """Candidates in which moves of any variable land all figures at once, with their losses."""
     few = min(400, 100 + 10 * space.problem.size)
     size = few * (8 + min(attempt // (_TURNS if attempt >= _TURNS else 1), 8)) // 8
     moves = space.propose(payload, _PROPOSED * size, rng, rare=True)
@@ -151,9 +153,22 @@ def _joint(
         return
     aim = centre(effects, residual)
     chosen = choose(effects, residual - aim, reach, size, rng)
-    moves = moves.subset(chosen)
-    for times in solve(effects[chosen], residual, aim, reach[chosen], rng):
-        yield space.apply(payload, moves, times)
+    moves, effects = moves.subset(chosen), effects[chosen]
+    reduced = Reduced.of(effects, aim, reach[chosen])
+    bent = np.zeros(len(residual))
+    for _ in range(_BENT):
+        wrong: list[FloatArray] = []
+        for times in reduced.solutions(residual + bent, aim, rng):
+            found = space.apply(payload, moves, times)
+            measured = space.problem.measure(*space.rows(found))
+            yield found, outside(measured, PRINTS)
+            wrong.append(measured - residual - times @ effects)
+            if len(wrong) == _MEASURED and space.problem.curved:
+                break
+        # What all moves bend together is much the same in all solutions: half of them are made.
+        bent = np.median(wrong, axis=0) if wrong else bent
+        if not space.problem.curved or not wrong or not np.isfinite(bent).all():
+            break
 
 
 def _divided(space: Space, payload: Payload, rng: np.random.Generator) -> list[int]:

@@ -98,3 +98,36 @@ def test_a_narrow_quantity_of_a_wide_range_is_found(spec):
     result = synthesize(spec, seed=1, generations=3)
     assert result.exact
     assert result.data["DOSE"].std() == pytest.approx(4, rel=0.3)
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_quantities_stay_in_their_ranges_and_still_account_for_the_intercept(tmp_path, robust):
+    rng = np.random.default_rng(6)
+    group, years = rng.integers(0, 2, N), rng.integers(2, 8, N)
+    dose = rng.normal(60, 3, N).round(1)
+    x = np.column_stack([np.ones(N), group, years, dose])
+    y = (x @ [20, 3, 0.5, 0.3] + rng.normal(0, 5, N)).round().clip(0, 100)
+    fit = sm.OLS(y, x).fit(cov_type="HC1" if robust else "nonrobust")
+    names = ["Intercept", "'G[1]'", "YEARS", "DOSE"]
+    file = tmp_path / "spec.yaml"
+    file.write_text(f"""
+records: {N}
+variables:
+  G: {{categories: {{0: Without, 1: With}}}}
+  YEARS: {{integer: [0, 10]}}
+  DOSE: {{number: {{min: 0.0, max: 200.0, decimals: 1}}}}
+  Y: {{integer: [0, 100]}}
+outputs:
+- {{kind: frequencies, of: G, counts: {{0: {(group == 0).sum()}, 1: {(group == 1).sum()}}}}}
+- kind: ols
+  formula: Y ~ G + YEARS + DOSE
+  {"robust: HC1" if robust else ""}
+  coefficients: {{{", ".join(f"{n}: {v:.4f}" for n, v in zip(names, fit.params, strict=True))}}}
+  standard_errors: {{{", ".join(f"{n}: {v:.4f}" for n, v in zip(names, fit.bse, strict=True))}}}
+""")
+    problem = problem_of(load(file))
+    found = list(likely_moments(problem.smooth[0], problem.schema, _margins(problem)))
+    (_, years_mean, _), (_, dose_mean, dose_sd) = found
+    assert 2 < years_mean < 9
+    assert dose_mean == pytest.approx(60, rel=0.1)
+    assert dose_sd == pytest.approx(3, rel=0.25)

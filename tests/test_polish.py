@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from cases import FOUNDING, problem_of, small, source_of, spaces, strategy_of
 
-from evosynth.approach import PRINTS
+from evosynth.approach import PRINTS, approach
 from evosynth.evolve import Limits, evolve
 from evosynth.exact import POPULATION
 from evosynth.kernels.cells import count_cells
-from evosynth.polish import _pool, polish
+from evosynth.polish import _joint, _pool, polish
 from evosynth.record_types import Types
 from evosynth.records import Records
 from evosynth.spec import load
@@ -66,3 +67,42 @@ def test_polish_never_returns_something_worse(tmp_path):
         before = np.abs(problem.measure(*space.rows(payload))).max()
         after = polish(space, payload, np.random.default_rng(2), rounds=1)
         assert np.abs(problem.measure(*space.rows(after))).max() <= before
+
+
+def curved(tmp_path):
+    """A logit with standard errors of a few hundred records: half of the moves bend its figures."""
+    rng = np.random.default_rng(4)
+    n = 400
+    x = np.column_stack([np.ones(n), rng.integers(0, 2, n), rng.integers(20, 60, n)])
+    y = rng.random(n) < 1 / (1 + np.exp(-(x @ [-2, 0.5, 0.04])))
+    fit = sm.Logit(y.astype(int), x).fit(disp=0)
+    names = ["Intercept", "'G[1]'", "AGE"]
+    file = tmp_path / "spec.yaml"
+    file.write_text(f"""
+records: {n}
+variables:
+  G: {{categories: {{0: Without, 1: With}}}}
+  AGE: {{integer: [20, 60]}}
+  Y: {{categories: {{0: Absent, 1: Present}}}}
+outputs:
+- kind: logit
+  formula: Y ~ G + AGE
+  coefficients: {{{", ".join(f"{n}: {v:.4f}" for n, v in zip(names, fit.params, strict=True))}}}
+  standard_errors: {{{", ".join(f"{n}: {v:.4f}" for n, v in zip(names, fit.bse, strict=True))}}}
+  log_likelihood: {fit.llf:.3f}
+""")
+    return problem_of(load(file))
+
+
+def test_what_moves_bend_together_is_allowed_for(tmp_path):
+    space = Records(curved(tmp_path))
+    source = source_of(space)
+    ends = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        payload = approach(space, source.draw(rng), rng, lambda: False)
+        losses = [loss for _, loss in _joint(space, payload, 0, rng)]
+        if len(losses) > 1:
+            ends.append((losses[0], min(losses)))
+    assert sum(end for _, end in ends) < 0.75 * sum(start for start, _ in ends)
+    assert any(start > 1 and end == 0.0 for start, end in ends)
