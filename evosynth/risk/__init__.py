@@ -1,0 +1,1 @@
+"""Disclosure risk and utility of synthetic data, beside the original and people outside it."""
