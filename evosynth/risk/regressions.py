@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from evosynth.errors import DataError
 from evosynth.formula import Factor, Formula, parse
+from evosynth.risk.coding import Column, encode
 from evosynth.risk.tables import is_quantity
 from evosynth.schema import FloatArray
 
@@ -144,14 +145,17 @@ def compare_regressions(
         lacking = [name for name in parsed.variables if name not in frame.columns]
         if lacking:
             raise DataError(f"{formula}: the {where}: {', '.join(lacking)}")
-    levels = {name: _levels(original, synthetic, name, categories) for name in parsed.variables}
-    event = _event(original, parsed, levels[parsed.outcome])
-    one, two = (_fit(frame, parsed, levels, event) for frame in (original, synthetic))
+    coded = {name: _coded(original, synthetic, name, categories) for name in parsed.variables}
+    two_valued = _two_valued(original, synthetic, parsed.outcome, coded[parsed.outcome])
+    one, two = (
+        _fit(label, frame, parsed, coded, two_valued)
+        for label, frame in (("original", original), ("synthetic", synthetic))
+    )
     frame = pd.DataFrame({"term": one.terms, "original": one.values, "original_se": one.errors})
     frame["synthetic"], frame["synthetic_se"] = two.values, two.errors
     frame["overlap"] = interval_overlap(one.values, one.errors, two.values, two.errors, level)
     distance = mahalanobis(one.values, one.covariance, two.values, level)
-    return Comparison(formula, "ols" if event is None else "logit", frame, distance)
+    return Comparison(formula, "ols" if two_valued is None else "logit", frame, distance)
 
 
 @dataclass(frozen=True)
@@ -167,19 +171,22 @@ class _Fit:
 
 
 def _fit(
-    frame: pd.DataFrame, formula: Formula, levels: dict[str, list[Any] | None], event: Any
+    label: str,
+    frame: pd.DataFrame,
+    formula: Formula,
+    coded: Mapping[str, Column | None],
+    outcome: Column | None,
 ) -> _Fit:
     import pandas as pd
 
     blocks = {"Intercept": np.ones(len(frame))}
     for term in formula.terms:
-        blocks.update(_product([_dummies(frame, factor, levels) for factor in term]))
+        blocks.update(_product([_dummies(label, frame, f, coded[f.variable]) for f in term]))
     x = np.column_stack(list(blocks.values()))
-    outcome = frame[formula.outcome]
-    if event is not None:
-        y = np.where(outcome.isna(), np.nan, (outcome == event).fillna(False).astype(float))
+    if outcome is not None:
+        y = (outcome.codes[label] == _valid(outcome)[1]).astype(np.float64)
     else:
-        y = _numbers(outcome)
+        y = _numbers(frame[formula.outcome])
         y = _logged(y) if formula.log else y
     known = np.isfinite(y) & np.isfinite(x).all(axis=1)
     known &= frame[list(formula.variables)].notna().all(axis=1).to_numpy()
@@ -188,7 +195,7 @@ def _fit(
     terms, size = list(blocks), x.shape[1]
     values, covariance = np.full(size, np.nan), np.full((size, size), np.nan)
     if kept and len(y) > len(kept):
-        found = _estimated(pd.DataFrame(x[:, kept]), y, event is not None)
+        found = _estimated(pd.DataFrame(x[:, kept]), y, outcome is not None)
         if found is not None:
             values[kept], covariance[np.ix_(kept, kept)] = found
     return _Fit(terms, values, covariance)
@@ -235,18 +242,20 @@ def _independent(x: FloatArray) -> list[int]:
 
 
 def _dummies(
-    frame: pd.DataFrame, factor: Factor, levels: dict[str, list[Any] | None]
+    label: str, frame: pd.DataFrame, factor: Factor, column: Column | None
 ) -> dict[str, FloatArray]:
-    name, known = factor.variable, levels[factor.variable]
-    column = frame[name]
-    if known is None:
-        values = _numbers(column)
+    if column is None:
+        values = _numbers(frame[factor.variable])
         return {str(factor): _logged(values) if factor.log else values**factor.power}
     if factor.log or factor.power != 1:
-        raise DataError(f"{factor}: {name} is no quantity")
+        raise DataError(f"{factor}: {factor.variable} is no quantity")
+    levels = _valid(column)
+    # A reference that the original lacks would leave it with one dummy too many.
+    first = next((k for k in levels if (column.codes["original"] == k).any()), 0)
     return {
-        f"{name}[{level}]": (column == level).fillna(False).to_numpy(dtype=np.float64)
-        for level in known[1:]
+        f"{column.name}[{column.levels[k]}]": (column.codes[label] == k).astype(np.float64)
+        for k in levels
+        if k != first
     }
 
 
@@ -257,38 +266,31 @@ def _product(blocks: Sequence[dict[str, FloatArray]]) -> dict[str, FloatArray]:
     return found
 
 
-def _levels(
+def _coded(
     original: pd.DataFrame, synthetic: pd.DataFrame, name: str, categories: Collection[str]
-) -> list[Any] | None:
-    """Levels of a category, those of the original first; nothing for a quantity."""
+) -> Column | None:
+    """Code a category alike in both frames; nothing for a quantity."""
     if name not in categories and is_quantity(original[name]) and is_quantity(synthetic[name]):
         return None
-    first, second = (_sorted(frame[name]) for frame in (original, synthetic))
-    return [*first, *(level for level in second if level not in set(first))]
+    frames = {"original": original, "synthetic": synthetic}
+    return encode(frames, [name], categorical=[name])[name]
 
 
-def _sorted(column: pd.Series[Any]) -> list[Any]:
-    import pandas as pd
+def _two_valued(
+    original: pd.DataFrame, synthetic: pd.DataFrame, name: str, column: Column | None
+) -> Column | None:
+    """Code an outcome with two values, numbers or not; nothing for a quantity."""
+    if column is None and original[name].nunique() != 2:
+        return None
+    found = _coded(original, synthetic, name, [name]) if column is None else column
+    n_levels = 0 if found is None else len(_valid(found))
+    if n_levels != 2 and column is not None:
+        raise DataError(f"{name} has {n_levels} levels: an outcome is a quantity or has two")
+    return found if n_levels == 2 else None
 
-    found = list(column.dropna().unique())
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return [level for level in column.cat.categories if level in set(found)]
-    try:
-        return sorted(found)
-    except TypeError:
-        return sorted(found, key=str)
 
-
-def _event(original: pd.DataFrame, formula: Formula, levels: list[Any] | None) -> Any:
-    """Second of two values of an outcome; nothing for a quantity."""
-    values = _sorted(original[formula.outcome]) if levels is None else levels
-    if len(values) == 2:
-        return values[1]
-    if levels is not None:
-        raise DataError(
-            f"{formula.outcome} has {len(values)} levels: an outcome is a quantity or has two"
-        )
-    return None
+def _valid(column: Column) -> list[int]:
+    return [k for k in range(column.size) if k != column.missing]
 
 
 def _numbers(column: pd.Series[Any]) -> FloatArray:

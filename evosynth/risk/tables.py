@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evosynth.errors import DataError
+from evosynth.risk.coding import encode
 from evosynth.schema import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -258,15 +259,17 @@ def align(
 ) -> IntArray:
     """Give the levels of a variable the same numbers in both frames, the original first.
 
-    Levels that only one frame has get numbers as well; missing values are a level.
+    Levels that only one frame has get numbers as well; missing values are a level. Numbers and
+    their texts are the same level.
     """
     import pandas as pd
 
-    both = pd.concat([original, synthetic], ignore_index=True)
     if groups is not None and is_quantity(original) and is_quantity(synthetic):
-        values = pd.to_numeric(both, errors="coerce").to_numpy(np.float64)
-        return _grouped(values, groups)
-    return pd.factorize(both, use_na_sentinel=False)[0].astype(np.int64)
+        both = pd.concat([original, synthetic], ignore_index=True)
+        return _grouped(both.to_numpy(dtype=np.float64, na_value=np.nan), groups)
+    frames = {"original": original.to_frame("it"), "synthetic": synthetic.to_frame("it")}
+    codes = encode(frames, ["it"], categorical=["all"])["it"].codes
+    return np.concatenate([codes["original"], codes["synthetic"]]).astype(np.int64)
 
 
 def combine(columns: Sequence[IntArray]) -> IntArray:

@@ -202,6 +202,7 @@ def test_combinations_are_numbered_without_overflow():
     found = combine(columns)
     assert np.array_equal(found[:100], found[500:]) and len(set(found.tolist())) == 500
     assert align(pd.Series([1, 2]), pd.Series([2.0, 3.0])).tolist() == [0, 1, 1, 2]
+    assert align(pd.Series([1, 2]), pd.Series(["2", None])).tolist() == [0, 1, 1, 2]
 
 
 @pytest.mark.parametrize(

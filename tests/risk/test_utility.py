@@ -144,6 +144,15 @@ def test_terms_that_a_frame_cannot_estimate_are_undefined():
     )
 
 
+def test_codes_are_the_same_level_as_their_texts():
+    rng = np.random.default_rng(0)
+    original = pd.DataFrame({"y": rng.integers(0, 2, 90), "g": [1, 2, 3] * 30})
+    found = compare_regressions(original, original.astype({"y": str, "g": str}), "y ~ g", ["g"])
+    rows = found.coefficients
+    assert found.model == "logit" and rows["term"].tolist() == ["Intercept", "g[2]", "g[3]"]
+    assert rows["overlap"].to_numpy() == pytest.approx(1)
+
+
 @pytest.mark.parametrize("separated", ["perfect", "quasi", "constant"])
 def test_a_logit_without_a_maximum_is_undefined(separated):
     x = np.arange(40.0)
