@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEVEL = 0.95
-_MOST_REACH = 50.0
-"""Error of a logit across the range of a variable that says nothing at all."""
 
 
 @dataclass(frozen=True)
@@ -219,9 +217,8 @@ def _estimated(x: Any, y: FloatArray, binary: bool) -> tuple[FloatArray, FloatAr
             values, covariance = np.asarray(result.params), np.asarray(result.cov_params())
         except (PerfectSeparationError, np.linalg.LinAlgError):
             return None
-    # Where records are separated the likelihood has no maximum, and errors grow without end.
-    reach = np.sqrt(np.diag(covariance)) * np.ptp(np.asarray(x), axis=0)
-    if not result.mle_retvals["converged"] or not (reach < _MOST_REACH).all():
+    # Where records are separated a coefficient grows without end, and Newton's method says so.
+    if not result.mle_retvals["converged"] or not np.isfinite(covariance).all():
         return None
     return values, covariance
 

@@ -100,6 +100,21 @@ def test_trees_keep_associations_that_margins_lose():
     assert abs(lost["y"].mean() - original["y"].mean()) < 0.3
 
 
+@pytest.mark.parametrize("outcome", ["quantity", "two classes", "three classes"])
+def test_levels_are_ordered_by_the_outcome_before_they_are_parted(outcome):
+    """With leaves this large, levels that alternate are parted by their outcome or not at all."""
+    pytest.importorskip("sklearn")
+    levels = np.repeat(np.arange(30), 10)
+    turn = levels % 10
+    classes = np.where(turn < 2, "u", np.where(turn < 5, "v", "w"))
+    if outcome != "three classes":
+        classes = np.where(levels % 2, "u", "w")
+    y = np.where(classes == "u", 1.0, 9.0) if outcome == "quantity" else classes
+    original = pd.DataFrame({"level": [f"{one:02}" for one in levels], "y": y})
+    found = cart(original, 3000, seed=1, least=60)
+    assert (pd.crosstab(found["level"], found["y"]) > 0).sum(axis=1).eq(1).all()
+
+
 def test_trees_keep_why_values_are_missing():
     pytest.importorskip("sklearn")
     found = cart(mixed(2000), seed=3)

@@ -180,6 +180,11 @@ def test_quantities_are_cut_at_quantiles_of_both():
     assert len(cross_tabulate(original, synthetic, ["code"], 2)[0]) == 2
 
 
+def test_a_value_on_a_cut_is_in_the_upper_group():
+    original, synthetic = pd.DataFrame({"x": [1, 2, 2]}), pd.DataFrame({"x": [2, 3]})
+    assert np.array_equal(cross_tabulate(original, synthetic, ["x"], 2), [[1, 2], [0, 2]])
+
+
 def test_all_tables_are_the_single_ones():
     rng = np.random.default_rng(3)
     original = pd.DataFrame({n: rng.integers(0, 3, 100) for n in "abc"}).astype(str)
