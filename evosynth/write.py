@@ -98,6 +98,10 @@ def _fill(staging: Path, result: Result, asked: Sequence[Format], notes: Sequenc
         result.messy.verification.to_csv(staging / "verification-messy.csv", index=False)
     for file, text in scripts(result.filed, wanted).items():
         write_text(staging / file, text)
+    if result.risk is not None:
+        from evosynth.risk.written import fill
+
+        fill(result.risk, staging)
     _json(staging / "run.json", summary(result))
     write_report(staging, result.filed, result.data, command(result, asked))
     if not result.exact:

@@ -27,7 +27,7 @@ from evosynth.kernels._jit import Flags, Floats, Integers, jit
 
 @jit
 def number_values(values: Integers) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Number distinct values in the order of appearance, by hashing.
+    """Give numbers to distinct values in the order of appearance, by hashing.
 
     Returns the number of each value, and the distinct values.
     """

@@ -39,14 +39,15 @@ class Keys:
 
 
 def paste(columns: Mapping[str, Column], names: Sequence[str], sides: tuple[str, str]) -> Keys:
-    """Number the combinations of key values that occur on either side."""
+    """Give numbers to the combinations of key values that occur on either side."""
     people, held = sides
     pasted = np.zeros(sum(len(columns[names[0]].codes[side]) for side in sides), dtype=np.int64)
     size = 1
     for name in names:
         column = columns[name]
         if size * column.size >= _LARGEST:
-            pasted, distinct = kernel.number_values(pasted)
+            numbers, distinct = kernel.number_values(pasted)
+            pasted = numbers.astype(np.int64)
             size = len(distinct)
         codes = np.concatenate([column.codes[people], column.codes[held]])
         pasted = pasted * np.int64(column.size) + codes
