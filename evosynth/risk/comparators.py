@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evosynth.errors import DataError, EvosynthError
+from evosynth.risk.coding import MOST_CODES
 from evosynth.risk.fleishman import intermediate, nearest_correlation, polynomial, symmetric_root
 from evosynth.risk.tables import combine, is_quantity
 from evosynth.risk.trees import Column, draw_donors
@@ -129,7 +130,8 @@ def normal(
 
     Groups have their share of the records. Quantities have means and covariances as in their
     group, and are missing together as there; other variables are drawn from their distribution
-    in the group. Values are rounded to the observed decimals and held in the observed range.
+    in the group. Values are rounded to the observed decimals and held in the observed range; a
+    quantity with no more than 20 different values takes the nearest of them.
     """
     return _by_group(original, n, seed, by, categories, shaped=False)
 
@@ -245,10 +247,15 @@ def _correlations(apart: FloatArray, known: Any, varied: Any) -> FloatArray:
 
 
 def _fitted(drawn: FloatArray, observed: FloatArray) -> FloatArray:
-    """Round to the decimals that were observed, and stay in the observed range."""
+    """Round to the observed decimals and stay in the observed range; few values are codes."""
     known = observed[~np.isnan(observed)]
     if not len(known):
         return drawn
+    few = np.unique(known)
+    if len(few) <= MOST_CODES:
+        # The nearest value that somebody has: there is no one and a half cars, nor a sex of 3.
+        nearest = few[np.searchsorted((few[:-1] + few[1:]) / 2, drawn)]
+        return np.where(np.isnan(drawn), np.nan, nearest)
     for decimals in range(_MOST_DECIMALS + 1):
         if np.array_equal(np.round(known, decimals), known):
             drawn = np.round(drawn, decimals)

@@ -174,6 +174,16 @@ def test_nonnormal_draws_have_the_shape_that_normal_ones_lack():
     assert np.abs(shaped.corr() - original.corr()).to_numpy().max() < 0.03
 
 
+@pytest.mark.parametrize("model", [normal, nonnormal])
+def test_few_values_are_the_only_ones(model):
+    rng = np.random.default_rng(0)
+    original = pd.DataFrame({"age": rng.choice([17.5, 22, 27, 42], 300), "x": rng.normal(size=300)})
+    original.loc[:30, "age"] = np.nan
+    found = model(original, 2000, seed=1)
+    assert set(found["age"].dropna()) == {17.5, 22, 27, 42}
+    assert 0.05 < found["age"].isna().mean() < 0.2 and found["x"].nunique() > 300
+
+
 def test_small_groups_are_drawn_with_the_moments_of_everyone():
     rng = np.random.default_rng(0)
     original = pd.DataFrame({"g": ["a"] * 500 + ["b"], "x": rng.normal(0, 1, 501)})
