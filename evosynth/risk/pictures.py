@@ -21,14 +21,16 @@ _BLUE, _DARK, _LOUD, _PALE = "#2f6f9f", "#1b1f24", "#a8420b", "#c9d6e0"
 _COLOURS = (_BLUE, _LOUD, "#5b8c3a", "#7a5195", "#b8860b", "#3a8c8c", "#c0507a", "#6b6f76")
 _MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
 _LONGEST = 32
+_WHY = ("undefined", "withheld")
 
 
 def disclosure_bars(
-    targets: Sequence[str], original: Sequence[float], synthetic: Sequence[float]
+    targets: Sequence[str], original: Sequence[Any], synthetic: Sequence[Any]
 ) -> Figure:
     """Draw what the original discloses itself beside what synthetic data disclose correctly.
 
-    Targets are ordered by DiSCO, the riskiest first. Undefined values are said to be so.
+    Targets are ordered by DiSCO, the riskiest first. What is undefined (nothing or NaN) or
+    withheld (a text) is said to be so.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ def disclosure_bars(
         lengths = [values[i] if _defined(values[i]) else 0 for i in order]
         axis.barh(np.arange(len(order)) + shift, lengths, 0.36, color=colour, label=label)
         for at, i in enumerate(order):
-            text = f"{values[i]:.1f}" if _defined(values[i]) else "undefined"
+            text = f"{values[i]:.1f}" if _defined(values[i]) else _why(values[i])
             _beside(axis, text, (lengths[at], at + shift))
     axis.set_yticks(range(len(order)), [_short(targets[i]) for i in order])
     axis.set_ylim(len(order) - 0.5, -0.5)
@@ -91,7 +93,7 @@ def tcap_dots(
         if at % 2:
             axis.axhspan(at - 0.5, at + 0.5, color=_PALE, alpha=0.3, linewidth=0)
         base = baselines.get(target, math.nan)
-        if not math.isnan(base):
+        if _defined(base):
             axis.plot([base] * 2, [at - 0.42, at + 0.42], color=_DARK, linewidth=2, label=label)
             label = None
     for number, comparison in enumerate(comparisons):
@@ -106,9 +108,9 @@ def tcap_dots(
             if _defined(row["value"]) and _defined(low) and _defined(high):
                 axis.plot([low, high], [y, y], color=colour, linewidth=1.2)
         values = [row["value"] if _defined(row["value"]) else math.nan for row in some]
-        axis.plot(values, ys, marker, color=colour, markersize=5, label=_short(comparison))
+        axis.plot(values, ys, marker, color=colour, markersize=5, label=_short(_arrow(comparison)))
     lost = [
-        f"{row['target']} ({row['comparison']})"
+        (f"{row['target']} ({_arrow(row['comparison'])})", row["value"])
         for row in rows.to_dict("records")
         if not _defined(row["value"])
     ]
@@ -139,7 +141,8 @@ def risk_utility_map(points: pd.DataFrame, risk: str) -> Figure:
     lost = []
     for number, point in enumerate(points.to_dict("records")):
         if not (_defined(point["risk"]) and _defined(point["utility"])):
-            lost.append(str(point["label"]))
+            why = point["utility"] if _defined(point["risk"]) else point["risk"]
+            lost.append((str(point["label"]), why))
             continue
         colour, marker = _look(number)
         label = _short(point["label"])
@@ -156,6 +159,31 @@ def risk_utility_map(points: pd.DataFrame, risk: str) -> Figure:
     if len(lost) < len(points):
         _legend(figure, axis, columns=2)
     return figure
+
+
+def drawn(summary: Mapping[str, Any], points: pd.DataFrame | None = None) -> dict[str, Figure]:
+    """Draw everything that an assessment says of itself; what it withholds stays withheld.
+
+    Parameters
+    ----------
+    summary
+        What ``risk.json`` holds: :meth:`evosynth.risk.Assessment.summary`.
+    points
+        For the map: :func:`evosynth.risk.utility.map_points`, with DiSCO as the risk.
+    """
+    import pandas as pd
+
+    rows = summary["attribution"]
+    sides = [[row[name] for row in rows] for name in ("target", "Dorig", "DiSCO")]
+    figures = {"risk-disclosure": disclosure_bars(sides[0], sides[1], sides[2])}
+    if summary.get("protocol"):
+        table = pd.DataFrame(summary["protocol"]).rename(columns={"raw": "value"}).astype(object)
+        bases = dict(zip(table["target"], table["baseline"], strict=True))
+        words = "TCAP over disclosive keys"
+        figures["risk-tcap"] = tcap_dots(table, bases, words, percent=True)
+    if points is not None and len(points):
+        figures["risk-utility"] = risk_utility_map(points, "DiSCO, %")
+    return figures
 
 
 def save(figure: Figure, path: str | Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
@@ -202,17 +230,23 @@ def _beside(axis: Any, text: str, place: tuple[float, float]) -> None:
         textcoords="offset points",
         va="center",
         fontsize=8,
-        color="#6b6f76" if text == "undefined" else _DARK,
+        color="#6b6f76" if text in _WHY else _DARK,
     )
 
 
-def _with_lost(text: str, lost: Sequence[str]) -> str:
-    """Say below an axis what has no place in the picture."""
-    words = _plain([text])[0]
-    if not lost:
-        return words
-    shown = ", ".join(lost[:6]) + (f" and {len(lost) - 6} more" if len(lost) > 6 else "")
-    return f"{words}\n" + _plain([fill(f"undefined: {shown}", 90)])[0]
+def _with_lost(text: str, lost: Sequence[tuple[str, Any]]) -> str:
+    """Say below an axis what has no place in the picture, and why."""
+    lines = _plain([text])
+    for why in _WHY:
+        names = [name for name, value in lost if _why(value) == why]
+        if names:
+            more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+            lines += _plain([fill(f"{why}: {', '.join(names[:6])}{more}", 90)])
+    return "\n".join(lines)
+
+
+def _why(value: Any) -> str:
+    return _WHY[isinstance(value, str)]
 
 
 def _look(number: int) -> tuple[str, str]:
@@ -225,11 +259,15 @@ def _rank(value: float) -> float:
 
 
 def _defined(value: Any) -> bool:
-    return value is not None and not math.isnan(value)
+    return value is not None and not isinstance(value, str) and not math.isnan(value)
 
 
 def _finite(values: Iterable[Any]) -> list[float]:
     return [float(value) for value in values if _defined(value)]
+
+
+def _arrow(text: Any) -> str:
+    return str(text).replace("->", "→")
 
 
 def _short(text: Any) -> str:

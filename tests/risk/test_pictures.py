@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from evosynth.errors import EvosynthError
-from evosynth.risk.pictures import disclosure_bars, risk_utility_map, save, tcap_dots
+from evosynth.risk.pictures import disclosure_bars, drawn, risk_utility_map, save, tcap_dots
 
 figures = pytest.importorskip("matplotlib.figure")
 
@@ -117,6 +117,36 @@ def test_nothing_is_cut_off(draw):
     width, height = figure.get_size_inches()
     assert box.x0 >= -0.01 and box.y0 >= -0.01
     assert box.x1 <= width + 0.01 and box.y1 <= height + 0.01
+
+
+def test_what_is_withheld_is_in_no_picture():
+    summary = {
+        "attribution": [
+            {"target": "a", "Dorig": 20.0, "DiSCO": "withheld", "iS": 3.0},
+            {"target": "b", "Dorig": 30.0, "DiSCO": 10.0, "iS": 3.0},
+        ],
+        "protocol": [
+            {"comparison": "original -> synthetic", "target": "a", "raw": 60.0, "low": 50.0}
+            | {"high": 70.0, "baseline": 40.0},
+            {"comparison": "holdout -> synthetic", "target": "a", "raw": "withheld"}
+            | {"low": "withheld", "high": "withheld", "baseline": 40.0},
+            {"comparison": "original -> synthetic", "target": "mean", "raw": None, "low": ""}
+            | {"high": "", "baseline": None},
+        ],
+    }
+    points = POINTS.astype({"risk": object})
+    points.loc[0, "risk"] = "withheld"
+    figures = drawn(summary, points)
+    assert list(figures) == ["risk-disclosure", "risk-tcap", "risk-utility"]
+    bars_axis = figures["risk-disclosure"].axes[0]
+    assert [text.get_text() for text in bars_axis.texts] == ["30.0", "20.0", "10.0", "withheld"]
+    assert figures["risk-tcap"].axes[0].get_xlabel() == (
+        "TCAP over disclosive keys, %\nundefined: mean (original → synthetic)\n"
+        "withheld: a (holdout → synthetic)"
+    )
+    assert legend(figures["risk-tcap"])[1:] == ["original → synthetic", "holdout → synthetic"]
+    assert figures["risk-utility"].axes[0].get_xlabel().endswith("undefined: none\nwithheld: ours")
+    assert list(drawn({"attribution": summary["attribution"]})) == ["risk-disclosure"]
 
 
 def test_pictures_of_nothing_say_why():
