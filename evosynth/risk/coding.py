@@ -100,18 +100,22 @@ def _levels(name: str, columns: Mapping[str, pd.Series[Any]], declared: bool) ->
     raw: dict[str, tuple[Codes, list[str]]] = {}
     for label, column in columns.items():
         codes, values = pd.factorize(column.array)
-        raw[label] = codes.astype(np.int32), [_text(value) for value in values]
+        texts = [_text(value) for value in values]
+        codes = codes.astype(np.int32)
+        if "" in texts:  # files of Stata and SPSS have no other missing texts
+            codes[codes == texts.index("")] = -1
+        raw[label] = codes, texts
         numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
         if numeric and not declared and len(values) > MOST_CODES:
             remedy = f"--bins {name}=10, or --categorical {name} to take each number as it is"
             raise RiskError(f"{name!r} has {len(values):,} different numbers; add {remedy}")
-    levels = sorted({text for _, texts in raw.values() for text in texts}, key=_order)
+    levels = sorted({text for _, texts in raw.values() for text in texts if text}, key=_order)
     place = {text: code for code, text in enumerate(levels)}
     blank = any((codes < 0).any() for codes, _ in raw.values())
     missing = len(levels) if blank else -1
     made = {}
     for label, (codes, texts) in raw.items():
-        lookup = np.array([*(place[text] for text in texts), missing], dtype=np.int32)
+        lookup = np.array([*(place.get(text, missing) for text in texts), missing], dtype=np.int32)
         made[label] = lookup[codes]  # a missing value has code -1, the last of the lookup
     return Column(name, (*levels, MISSING) if blank else tuple(levels), missing, made)
 
