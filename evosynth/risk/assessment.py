@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -18,11 +19,15 @@ from evosynth.risk import checks, exclusions, measures, protocol
 from evosynth.risk.coding import Bins, Column, encode
 from evosynth.risk.keys import Keys, paste
 from evosynth.risk.measures import Attribution, Share
+from evosynth.risk.methods import METHODS, Method
 from evosynth.risk.protocol import Protocol, Settings
 from evosynth.risk.reading import frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
+
+    from evosynth.risk.compared import Compared
 
 PEOPLE = ("original", "synthetic")
 
@@ -68,6 +73,8 @@ class Assessment:
     protocol: Protocol | None = None
     threshold: int = 0
     """Counts from 1 to below this are not written."""
+    compared: Compared | None = None
+    """Utility, group disclosure of tables and places on a risk-utility map, where asked for."""
 
     @property
     def verdict(self) -> str:
@@ -99,11 +106,19 @@ class Assessment:
 
         return summary(self)
 
-    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write ``risk.json`` and ``risk.csv``, with ``risk-subsets.csv`` where asked for."""
+    def pictures(self) -> dict[str, Figure]:
+        """Draw bars of disclosure, TCAP beside baselines and the risk-utility map, as there are."""
+        from evosynth.risk.pictures import drawn
+
+        return drawn(self.summary(), None if self.compared is None else self.compared.points)
+
+    def save(
+        self, folder: str | os.PathLike[str], *, force: bool = False, pictures: bool = False
+    ) -> Path:
+        """Write ``risk.json`` and ``risk.csv``, with key subsets and pictures where asked for."""
         from evosynth.risk.written import save
 
-        return save(self, Path(folder), force)
+        return save(self, Path(folder), force, pictures)
 
 
 def assess(
@@ -129,6 +144,8 @@ def assess(
     bootstrap: int = 0,
     seed: int = 1,
     threshold: int = 0,
+    utility: bool = False,
+    models: Sequence[str] = (),
 ) -> Assessment:
     """Measure what synthetic data disclose of the people in the original.
 
@@ -144,7 +161,8 @@ def assess(
     holdout
         People of the same population who are not in the original.
     general
-        Another synthetic version of the original to compare with.
+        Another synthetic version of the original to compare with, or how to make one: ``"cart"``,
+        ``"margins"``, ``"normal"``, ``"nonnormal"`` (by the groups of the outcome).
     bins
         Numeric variables by a number of groups of equal size, or by cut points.
     categorical
@@ -166,16 +184,27 @@ def assess(
     founding
         Whether to run the founding protocol; where there is a holdout if not given.
     level, bootstrap, seed
-        Confidence level; rounds of the bootstrap, 0 for exact intervals; seed of its draws.
+        Confidence level; rounds of the bootstrap, 0 for exact intervals; seed of its draws and of
+        a general version that is made.
     threshold
         Counts from 1 to below this are not written to files.
+    utility, models
+        Whether to measure utility and group disclosure of tables, too; formulas of regressions
+        to compare, such as ``"CARS ~ AGE + TENURE"``.
     """
-    given = {"original": original, "synthetic": synthetic, "holdout": holdout, "general": general}
+    method = general if isinstance(general, str) and general in METHODS else None
+    given = {"original": original, "synthetic": synthetic, "holdout": holdout}
+    if method is None:
+        given["general"] = general
     frames = {label: frame_of(data) for label, data in given.items() if data is not None}
     keys, wanted = _names(frames["original"], keys, target, targets)
     _sound(keys, wanted, tau, classes, p, subsets, level, bootstrap, threshold)
     outcome = target or wanted[0]
     declared = [categorical] if isinstance(categorical, str) else list(categorical)
+    if method is not None:
+        told = [*keys, *wanted, *named_in(models, frames["original"])]
+        base = frames["original"][list(dict.fromkeys(told))]
+        frames["general"] = _made(method, base, outcome, declared, bins or {}, seed)
     columns = encode(frames, [*keys, *wanted], bins, declared)
     out = exclusions.read(exclude, columns, largest)
     settings = Settings(tau, classes, out, level, bootstrap, seed)
@@ -197,6 +226,18 @@ def assess(
         None if subsets is None else subset_table(columns, keys, wanted, subsets, settings),
         protocol.run(columns, outcome, keys, settings) if run else None,
         threshold,
+        _compared(
+            frames,
+            columns,
+            (keys, wanted, outcome),
+            settings,
+            binned=bins or {},
+            categorical=declared,
+            models=models,
+            threshold=threshold,
+        )
+        if utility or models
+        else None,
     )
 
 
@@ -228,6 +269,46 @@ def subset_table(
             found = measure(columns, pasted, target, settings)
             rows.append((" ".join(chosen), target, *identity.values(), *found.values.values()))
     return pd.DataFrame(rows, columns=["keys", "target", *identity, *found.values])
+
+
+def named_in(models: Sequence[str], original: pd.DataFrame) -> list[str]:
+    """List the variables of formulas that the original has; faults are told later."""
+    from evosynth.formula import parse
+
+    found: list[str] = []
+    for text in models:
+        with suppress(ValueError):
+            found += [name for name in parse(text).variables if name in original.columns]
+    return found
+
+
+def _made(
+    method: Method,
+    original: pd.DataFrame,
+    outcome: str,
+    declared: Sequence[str],
+    bins: Mapping[str, Bins],
+    seed: int,
+) -> pd.DataFrame:
+    """Draw a general synthetic version, by the groups of an outcome that has few values."""
+    from evosynth.risk.comparators import synthesise
+
+    groups = [] if outcome in bins else [outcome]
+    names = list(original.columns)
+    codes = [n for n in names if n not in bins and (n in declared or "all" in declared)]
+    return synthesise(method, original, seed=seed, by=groups, categories=codes)
+
+
+def _compared(
+    frames: Mapping[str, pd.DataFrame],
+    columns: Mapping[str, Column],
+    names: tuple[Sequence[str], Sequence[str], str],
+    settings: Settings,
+    **how: Any,
+) -> Compared:
+    from evosynth.risk.compared import compare
+
+    return compare(frames, columns, *names, settings, **how)
 
 
 def _names(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ _MOST = 12
 
 def run(options: argparse.Namespace, say: Callable[[str], None]) -> int:
     """Read data, measure, write the folder, and say what came of it."""
+    if options.pictures and not options.output:
+        raise RiskError("--pictures are written to a folder; add -o DIR")
     if options.output:
         from evosynth.write import ready
 
@@ -44,9 +46,11 @@ def run(options: argparse.Namespace, say: Callable[[str], None]) -> int:
         bootstrap=options.bootstrap,
         seed=options.seed,
         threshold=options.threshold,
+        utility=options.utility,
+        models=options.model,
     )
     if options.output:
-        found.save(options.output, force=options.force)
+        found.save(options.output, force=options.force, pictures=options.pictures)
     if options.json:
         say(json.dumps(found.summary(), indent=2, ensure_ascii=False, allow_nan=False))
         return 0
@@ -108,7 +112,25 @@ def told(found: Assessment) -> list[str]:
         rows = [[_text(row[name]) for name in names] for row in about["protocol"]]
         lines += ["", "TCAP over disclosive keys, the founding protocol:"]
         lines += _columns([list(names), *rows])
+    if found.compared is not None:
+        lines += ["", "Utility, beside the original:"]
+        lines += _columns(_turned(about["utility"]))
+        lines += ["", "Group disclosure: cells that are disclosive in both, of those in the data:"]
+        cells = ("data", "target", "risk", "common", "synthetic", "original")
+        rows = [[_text(row[name]) for name in cells] for row in about["group_disclosure"]]
+        lines += _columns([["data", "target", "%", *cells[3:]], *rows])
     return [*lines, "", about["verdict"]]
+
+
+def _turned(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Lay measures out as lines, and data sets as columns."""
+    names = [name for name in rows[0] if name != "data"]
+    head = ["measure", *(row["data"] for row in rows)]
+    return [head, *([name, *(_small(row[name]) for row in rows)] for name in names)]
+
+
+def _small(value: Any) -> str:
+    return _text(value) if value is None else f"{value:.4f}"
 
 
 def _text(value: Any) -> str:

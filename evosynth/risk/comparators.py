@@ -8,13 +8,14 @@ modelled; no value lies outside what was observed or has more decimals.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evosynth.errors import DataError, EvosynthError
 from evosynth.risk.coding import MOST_CODES
 from evosynth.risk.fleishman import intermediate, nearest_correlation, polynomial, symmetric_root
+from evosynth.risk.methods import METHODS, Method
 from evosynth.risk.tables import combine, is_quantity
 from evosynth.risk.trees import Column, draw_donors
 from evosynth.schema import FloatArray, IntArray
@@ -22,10 +23,8 @@ from evosynth.schema import FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas as pd
 
-Method = Literal["cart", "margins", "normal", "nonnormal"]
 Derived = Mapping[str, Callable[["pd.DataFrame"], "pd.Series[Any]"]]
 
-METHODS: tuple[Method, ...] = ("cart", "margins", "normal", "nonnormal")
 LEAST_RECORDS = 10
 """Smaller groups are drawn with the moments of everyone: their own would tell who is in them."""
 _MOST_DECIMALS = 10

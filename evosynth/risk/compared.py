@@ -14,12 +14,12 @@ from evosynth.risk.measures import attribution
 from evosynth.risk.protocol import Settings
 from evosynth.risk.tables import combine, disclosed_cells, is_quantity
 from evosynth.risk.utility import Utility, map_points, utility
+from evosynth.risk.written import SUPPRESSED, hidden
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ORIGINAL = "original"
-WITHHELD = "suppressed"
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ def compare(
     settings: Settings | None = None,
     *,
     binned: Collection[str] = (),
+    categorical: Collection[str] = (),
     models: Sequence[str] = (),
     measure: str = "hellinger",
     threshold: int = 0,
@@ -77,21 +78,30 @@ def compare(
     keys, targets, outcome
         What an intruder knows and wants to know, and the target whose DiSCO is the risk of a map.
     binned
-        Numeric variables that are quantities; the numbers of all others are codes.
+        Numeric variables that were grouped for the keys. In tables of utility they are cut at
+        quantiles; of all others each number is a level.
+    categorical
+        Numeric variables that are codes, ``all`` for all of them; others are correlated.
     models
         Formulas of regressions to compare.
     measure
         Of utility, for the map.
     threshold
-        A DiSCO of 1 to below so many records is withheld.
+        Counts from 1 to below this, and what tells them, are withheld.
     """
     how = settings or Settings()
     names = [*keys, *targets]
-    codes = [n for n in names if n not in binned and is_quantity(frames[ORIGINAL][n])]
+    numbers = [n for n in names if n not in binned and is_quantity(frames[ORIGINAL][n])]
+    codes = numbers if "all" in categorical else list(categorical)
     others = [label for label in frames if label != ORIGINAL]
     utilities = {
         label: utility(
-            frames[ORIGINAL], frames[label], variables=names, categories=codes, models=models
+            frames[ORIGINAL],
+            frames[label],
+            variables=names,
+            categories=codes,
+            levels=numbers,
+            models=models,
         )
         for label in others
     }
@@ -103,15 +113,17 @@ def compare(
         for target in targets:
             codes_of = _stacked(columns[target], pair)
             found = disclosed_cells(key[:n], codes_of[:n], key[n:], codes_of[n:])
-            row = {"data": label, "target": target, **asdict(found)}
-            groups.append({**row, "risk": 100 * found.risk})
+            row = {**asdict(found), "risk": 100 * found.risk}
+            if hidden(threshold, found.common, found.synthetic, found.original):
+                row = dict.fromkeys(row, SUPPRESSED)
+            groups.append({"data": label, "target": target, **row})
         pasted = paste(columns, list(keys), pair)
         told = attribution(columns, pasted, outcome, how.exclusions, how.tau, how.classes)
         risks[label] = told.shares["DiSCO"].value
-        if 0 < told.shares["DiSCO"].count < threshold:
+        if hidden(threshold, told.shares["DiSCO"].count):
             small.append(label)
     points = map_points(risks, utilities, measure).astype({"risk": object})
-    points.loc[points["label"].isin(small), "risk"] = WITHHELD
+    points.loc[points["label"].isin(small), "risk"] = SUPPRESSED
     return Compared(utilities, groups, points)
 
 

@@ -18,7 +18,9 @@ def add_options(
     parser.add_argument("--original", required=True, metavar="FILE", help="the original data")
     parser.add_argument("--holdout", metavar="FILE", help="people who are not in the original")
     parser.add_argument(
-        "--general", metavar="FILE", help="other synthetic data of the original to compare with"
+        "--general",
+        metavar="FILE",
+        help="other synthetic data to compare with, or cart, margins, normal, nonnormal: make them",
     )
     parser.add_argument("--keys", required=True, metavar="A,B,C", help="what an intruder knows")
     parser.add_argument("--target", metavar="T", help="what the intruder wants to know")
@@ -88,6 +90,19 @@ def add_options(
         default=0,
         metavar="N",
         help="withhold counts from 1 to below N, and shares that tell them",
+    )
+    parser.add_argument(
+        "--utility", action="store_true", help="measure utility and group disclosure, too"
+    )
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="FORMULA",
+        help="a regression to compare for utility, such as 'y ~ a + b'",
+    )
+    parser.add_argument(
+        "--pictures", action="store_true", help="draw them into DIR, as PNG and SVG"
     )
     parser.add_argument("-o", "--output", metavar="DIR", help="folder to write")
     parser.add_argument("--force", action="store_true", help="replace the results in DIR")

@@ -131,6 +131,7 @@ def utility(
     *,
     variables: Sequence[str] | None = None,
     categories: Collection[str] = (),
+    levels: Collection[str] = (),
     models: Sequence[str] = (),
     ways: int = 2,
     groups: int | None = 5,
@@ -146,6 +147,8 @@ def utility(
         Those that are compared; all that both frames have if nothing is said.
     categories
         Numeric variables that are codes rather than quantities.
+    levels
+        Quantities that are not cut in tables: each of their values is a level there.
     models
         Formulas of regressions to compare, such as ``CARS ~ AGE + TENURE``.
     ways, groups, s, b
@@ -156,7 +159,8 @@ def utility(
     """
     shared = [str(name) for name in original.columns if name in synthetic.columns]
     names = shared if variables is None else list(variables)
-    tables = compare_all_tables(original, synthetic, names, ways, groups, categories, s, b)
+    kept = {*categories, *levels}
+    tables = compare_all_tables(original, synthetic, names, ways, groups, kept, s, b)
     return Utility(
         tables=tables,
         distributions=compare_distributions(original, synthetic, names, categories, alpha),

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from evosynth.risk.assessment import Assessment
 
 JSON, CSV, SUBSETS = "risk.json", "risk.csv", "risk-subsets.csv"
+PICTURES = tuple(
+    f"{name}.{kind}"
+    for name in ("risk-disclosure", "risk-tcap", "risk-utility")
+    for kind in ("png", "svg")
+)
 SUPPRESSED = "suppressed"
 
 _ATTRIBUTION = ("Dorig", "Dsyn", "iS", "DiS", "DiSCO", "DiSDiO")
@@ -154,6 +159,8 @@ def summary(found: Assessment) -> dict[str, Any]:
         ]
     if found.subsets is not None:
         told["riskiest_key_subsets"] = _worst(found, found.subsets)
+    if found.compared is not None:
+        told.update(found.compared.summary())
     told["definitions"] = [
         {"measure": name, "per_cent_of": text}
         for name, text in MEANING.items()
@@ -263,9 +270,15 @@ def visible(found: Assessment, table: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
-def fill(found: Assessment, folder: Path) -> None:
+def fill(found: Assessment, folder: Path, pictures: bool = False) -> None:
     """Write the files of an assessment into a folder that is there."""
-    text = json.dumps(summary(found), indent=2, ensure_ascii=False, allow_nan=False)
+    told = summary(found)
+    if pictures:
+        from evosynth.risk.pictures import save as save_picture
+
+        drawn = [save_picture(figure, folder / name) for name, figure in found.pictures().items()]
+        told["pictures"] = [file.name for files in drawn for file in files]
+    text = json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / JSON).write_text(text + "\n", encoding="utf-8", newline="\n")
     table = found.tidy.astype(object)
     small = [
@@ -307,7 +320,7 @@ def _derived(found: Assessment) -> list[bool]:
     return out
 
 
-def save(found: Assessment, folder: Path, force: bool) -> Path:
+def save(found: Assessment, folder: Path, force: bool, pictures: bool = False) -> Path:
     """Write aside first, then move into place."""
     from evosynth.place import move
     from evosynth.write import ready
@@ -318,8 +331,9 @@ def save(found: Assessment, folder: Path, force: bool) -> Path:
         where = folder if folder.exists() else folder.parent
         where.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".evosynth.", dir=where))
-        fill(found, staging)
-        move(staging, folder, remove=[SUBSETS] if found.subsets is None else [])
+        fill(found, staging, pictures)
+        written = {file.name for file in staging.iterdir()}
+        move(staging, folder, remove=[name for name in (SUBSETS, *PICTURES) if name not in written])
     except OSError as error:
         raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
     finally:

@@ -38,13 +38,23 @@ def frames():
 def test_every_data_set_has_its_own_measures(frames):
     columns = encode(frames, [*KEYS, *TARGETS], {"age": 3})
     models = ["affair ~ age + religious"]
-    found = compare(frames, columns, KEYS, TARGETS, "affair", binned=["age"], models=models)
+    found = compare(
+        frames,
+        columns,
+        KEYS,
+        TARGETS,
+        "affair",
+        binned=["age"],
+        categorical=["religious"],
+        models=models,
+    )
     assert list(found.utilities) == ["synthetic", "holdout", "general"]
     own = utility(
         frames["original"],
         frames["holdout"],
         variables=[*KEYS, *TARGETS],
-        categories=["educ", "religious", "children"],
+        categories=["religious"],
+        levels=["educ", "children"],
         models=models,
     )
     assert found.utilities["holdout"].summary() == pytest.approx(own.summary(), nan_ok=True)
@@ -70,5 +80,7 @@ def test_small_counts_are_withheld_and_undefined_is_nothing():
     found = compare(frames, columns, ["k"], ["t"], "t", threshold=10)
     assert found.points["risk"].tolist() == ["suppressed", 0.0]
     assert compare(frames, columns, ["k"], ["t"], "t").points["risk"].tolist() == [20.0, 0.0]
-    assert found.groups[0]["risk"] == 100 and math.isnan(found.groups[1]["risk"])
-    assert found.summary()["group_disclosure"][1]["risk"] is None
+    assert found.groups[0]["risk"] == found.groups[0]["common"] == "suppressed"
+    told = compare(frames, columns, ["k"], ["t"], "t")
+    assert told.groups[0]["risk"] == 100 and math.isnan(told.groups[1]["risk"])
+    assert told.summary()["group_disclosure"][1]["risk"] is None
