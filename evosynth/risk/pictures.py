@@ -21,6 +21,7 @@ _BLUE, _DARK, _LOUD, _PALE = "#2f6f9f", "#1b1f24", "#a8420b", "#c9d6e0"
 _COLOURS = (_BLUE, _LOUD, "#5b8c3a", "#7a5195", "#b8860b", "#3a8c8c", "#c0507a", "#6b6f76")
 _MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
 _LONGEST = 32
+_LINE = 56
 _WHY = ("undefined", "withheld")
 
 
@@ -149,7 +150,7 @@ def risk_utility_map(points: pd.DataFrame, risk: str) -> Figure:
         axis.plot(point["risk"], point["utility"], marker, color=colour, markersize=9, label=label)
     words = MEASURES[measure][0] if measure in MEASURES else measure
     axis.set_ylabel(fill(words, 44) + f"\n({better} is better)")
-    axis.set_xlabel(_with_lost(f"risk: {risk} (lower is better)", lost))
+    axis.set_xlabel(_with_lost(fill(f"risk: {risk} (lower is better)", _LINE), lost))
     axis.margins(0.12)
     if better == "lower":
         axis.invert_yaxis()  # so that up is useful, whatever the measure
@@ -169,7 +170,8 @@ def drawn(summary: Mapping[str, Any], points: pd.DataFrame | None = None) -> dic
     summary
         What ``risk.json`` holds: :meth:`evosynth.risk.Assessment.summary`.
     points
-        For the map: :func:`evosynth.risk.utility.map_points`, with DiSCO as the risk.
+        For the map: :func:`evosynth.risk.utility.map_points`, with DiSCO of the first target as
+        the risk.
     """
     import pandas as pd
 
@@ -182,7 +184,7 @@ def drawn(summary: Mapping[str, Any], points: pd.DataFrame | None = None) -> dic
         words = "TCAP over disclosive keys"
         figures["risk-tcap"] = tcap_dots(table, bases, words, percent=True)
     if points is not None and len(points):
-        figures["risk-utility"] = risk_utility_map(points, "DiSCO, %")
+        figures["risk-utility"] = risk_utility_map(points, f"DiSCO of {sides[0][0]}, %")
     return figures
 
 
@@ -241,7 +243,7 @@ def _with_lost(text: str, lost: Sequence[tuple[str, Any]]) -> str:
         names = [name for name, value in lost if _why(value) == why]
         if names:
             more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-            lines += _plain([fill(f"{why}: {', '.join(names[:6])}{more}", 90)])
+            lines += _plain([fill(f"{why}: {', '.join(names[:6])}{more}", _LINE)])
     return "\n".join(lines)
 
 

@@ -36,6 +36,11 @@ def dots():
     return tcap_dots(ROWS, {"SEX": 0.5, "$AGE": math.nan}, "TCAP over disclosive keys")
 
 
+def long_names():
+    rows = pd.concat([ROWS.assign(target=f"{name} {'long ' * 9}") for name in "abcdefgh"])
+    return tcap_dots(rows.assign(value=[math.nan, 0.5] * 16), {}, "TCAP over disclosive keys")
+
+
 def ru_map():
     return risk_utility_map(POINTS, "DiSCO, %")
 
@@ -106,7 +111,7 @@ def test_pictures_are_saved_as_the_same_bytes(draw, tmp_path):
     assert first[0].read_bytes().startswith(b"\x89PNG") and b"<svg" in first[1].read_bytes()
 
 
-@pytest.mark.parametrize("draw", [bars, dots, ru_map])
+@pytest.mark.parametrize("draw", [bars, dots, long_names, ru_map])
 def test_nothing_is_cut_off(draw):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
