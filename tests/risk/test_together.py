@@ -45,7 +45,6 @@ def test_utility_is_measured_when_asked_for(original):
     assert told["utility"][0]["mahalanobis_exceeded"] == 1
     assert told["regressions"][0]["formula"] == MODEL
     assert told["risk_utility_map"][0]["risk"] == told["attribution"][0]["DiSCO"]
-    assert list(found.pictures()) == ["risk-disclosure", "risk-utility"]
     with pytest.raises(DataError, match="the original lacks: nobody"):
         assess(synthetic, original, keys=KEYS, target="affair", models=["affair ~ nobody"])
 
@@ -69,6 +68,14 @@ def test_the_command_makes_compares_and_draws(original, tmp_path, capsys):
     assert [row["data"] for row in told["utility"]] == ["synthetic", "holdout", "general"]
     assert cli.main([*words, "--force"]) == 0
     assert not list(folder.glob("risk-*")) and "pictures" not in (folder / "risk.json").read_text()
+
+
+def test_pictures_are_those_that_there_are_figures_for(original):
+    pytest.importorskip("matplotlib")
+    found = assess(margins(original), original, keys=KEYS, target="affair", utility=True)
+    figures = found.pictures()
+    assert list(figures) == ["risk-disclosure", "risk-utility"]
+    assert figures["risk-utility"].axes[0].get_xlabel().startswith("risk: DiSCO of affair, %")
 
 
 def test_pictures_need_a_folder(original, tmp_path, capsys):
