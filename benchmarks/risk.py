@@ -11,13 +11,13 @@ import resource
 import time
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from report import parser, table, write
 
-import evosynth
-from evosynth.risk.assessment import subset_table
+from evosynth.risk.assessment import assess, subset_table
 from evosynth.risk.coding import encode
 from evosynth.risk.protocol import Settings
 
@@ -105,12 +105,12 @@ def all_targets(frame: pd.DataFrame, rounds: int) -> dict[str, object]:
     """Time every measure of every target, coding of the values included."""
     original, synthetic = halves(frame)
     targets = [name for name in frame.columns if name not in KEYS]
-    how = {"keys": KEYS, "targets": targets, "categorical": "all"}
-    evosynth.risk(synthetic.head(100), original.head(100), **how)  # compiles
+    how: dict[str, Any] = {"keys": KEYS, "targets": targets, "categorical": "all"}
+    assess(synthetic.head(100), original.head(100), **how)  # compiles
     ours, theirs = [], []
     for _ in range(rounds):
         begun = time.process_time()
-        found = evosynth.risk(synthetic, original, **how)
+        found = assess(synthetic, original, **how)
         ours.append(time.process_time() - begun)
         begun = time.process_time()
         plain = with_pandas(original, synthetic, KEYS, targets)
@@ -163,7 +163,7 @@ def key_subsets(frame: pd.DataFrame, wanted: int, compared: int) -> dict[str, ob
     }
 
 
-def _large(records: int, pipe: multiprocessing.connection.Connection) -> None:
+def _large(records: int, pipe: Any) -> None:
     rng = np.random.default_rng(1)
     sizes = {"age": 90, "sex": 2, "area": 400, "work": 40, "income": 50}
     frames = [
@@ -172,7 +172,7 @@ def _large(records: int, pipe: multiprocessing.connection.Connection) -> None:
     ]
     begun = time.process_time()
     keys = ["age", "sex", "area", "work"]
-    evosynth.risk(frames[0], frames[1], keys=keys, target="income", categorical="all")
+    assess(frames[0], frames[1], keys=keys, target="income", categorical="all")
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     pipe.send((time.process_time() - begun, used))
 

@@ -16,7 +16,7 @@ def pictured(risk: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bars(rows: Any) -> list[dict[str, Any]]:
-    found = [
+    found: list[dict[str, Any]] = [
         {"target": str(row.get("target")), "dorig": row.get("Dorig"), "disco": row.get("DiSCO")}
         for row in _objects(rows)
         if _share(row.get("Dorig")) and _share(row.get("DiSCO"))

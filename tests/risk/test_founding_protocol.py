@@ -73,14 +73,19 @@ def rows(made):
     return json.loads((made / "out" / "risk.json").read_text("utf-8"))
 
 
-def test_the_synthetic_data_tell_no_more_of_people_inside_than_outside(made):
+def test_the_verdict_follows_from_people_inside_and_outside(made):
     told = rows(made)
-    assert told["verdict"].startswith("The risk for people in the data cannot be told from")
-    assert len(told["people_inside_and_outside"]) == 5
-    assert not any(row["distinguishable"] for row in told["people_inside_and_outside"])
+    first, *others = told["people_inside_and_outside"]
+    assert first["target"] == "AFFAIR" and len(others) == 4
+    apart = first["low"] > 0 or first["high"] < 0
+    assert first["distinguishable"] == apart
+    start = (
+        "is higher than" if apart and first["low"] > 0 else "is lower than" if apart else "cannot"
+    )
+    assert told["verdict"].startswith(f"The risk for people in the data {start}")
 
 
-def test_a_copy_of_the_original_is_told_apart(made):
+def test_a_copy_of_the_original_is_told_apart_from_data_made_of_figures(made):
     found = evosynth.risk(
         made / "original.csv",
         made / "original.csv",
@@ -89,7 +94,10 @@ def test_a_copy_of_the_original_is_told_apart(made):
         target="AFFAIR",
     )
     assert found.verdict.startswith("The risk for people in the data is higher than for people")
-    assert all(row["distinguishable"] for row in found.protocol.differences)
+    made_of_figures = rows(made)["people_inside_and_outside"]
+    for copied, ours in zip(found.protocol.differences, made_of_figures, strict=True):
+        assert copied["target"] == ours["target"]
+        assert copied["low"] > ours["high"], "far more of people inside than figures tell"
 
 
 def test_the_run_measures_the_file_that_it_writes(made):
