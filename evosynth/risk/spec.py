@@ -23,18 +23,8 @@ def _names(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-def _groups(value: Any) -> Any:
-    """Read a number of groups, or cut points."""
-    return [value] if not isinstance(value, list) else value
-
-
 Names = Annotated[list[str], BeforeValidator(_names), WithJsonSchema({"type": ["array", "string"]})]
-Groups = Annotated[
-    list[float],
-    BeforeValidator(_groups),
-    Field(min_length=1),
-    WithJsonSchema({"type": ["array", "integer"]}),
-]
+Groups = Annotated[int, Field(ge=2)] | Annotated[list[float], Field(min_length=1)]
 
 
 class RiskSpec(BaseModel):
@@ -111,17 +101,13 @@ class People:
                 if v.name not in given.keys and v.identifier is None
             ]
         numbers = [v.name for v in self.schema.shown if v.categorical]
-        groups = {
-            name: int(cuts[0]) if len(cuts) == 1 and cuts[0] == int(cuts[0]) else cuts
-            for name, cuts in given.bins.items()
-        }
         return assess(
             data,
             self.original,
             keys=given.keys,
             targets=targets,
             holdout=self.holdout,
-            bins=groups,
+            bins=given.bins,
             categorical=[*given.categorical, *numbers],
             exclude=given.exclude,
             largest=given.largest,

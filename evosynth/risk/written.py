@@ -28,6 +28,7 @@ PICTURES = tuple(
     for name in ("risk-disclosure", "risk-tcap", "risk-utility")
     for kind in ("png", "svg")
 )
+FILES = (JSON, CSV, SUBSETS, *PICTURES)
 SUPPRESSED = "suppressed"
 
 _ATTRIBUTION = ("Dorig", "Dsyn", "iS", "DiS", "DiSCO", "DiSDiO")
@@ -235,7 +236,7 @@ def _excluded(out: Any) -> list[str]:
 
 def _counted(row: Mapping[str, Any], most: int) -> dict[str, Any]:
     """Withhold small counts of a check, and the shares that tell them."""
-    small = hidden(most, *(v for v in row.values() if isinstance(v, int)))
+    small = hidden(most, *(v for k, v in row.items() if isinstance(v, int) and k != "cells"))
     return {
         k: SUPPRESSED if small and isinstance(v, int | float) else _plain(v) for k, v in row.items()
     }

@@ -1,6 +1,7 @@
 """From published figures to a verdict: a data set that ships with statsmodels, split in two."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import yaml
 
 import evosynth
 from evosynth.cli import main
+from evosynth.risk import spec as risk_spec
 
 NAMES = {"rate_marriage": "RATE", "religious": "FAITH", "children": "KIDS", "educ": "EDUC"}
 LEVELS = {"RATE": 5, "FAITH": 4, "KIDS": 6, "EDUC": 6, "AFFAIR": 2}
@@ -148,3 +150,37 @@ def test_faults_of_the_risk_section_have_their_line(made, tmp_path, capsys):
     assert "risk.keys[1]: unknown variable 'FAIT' (did you mean 'FAITH'?)" in said
     assert "risk.keys[2]: 'AGE' is a number; add bins: {AGE: 10}, or categorical: [AGE]" in said
     assert "risk.targets: 'RATE' is a key and a target; choose one" in said
+
+
+def test_numbers_of_a_spec_are_grouped_or_cut(made, tmp_path):
+    spec = yaml.safe_load((made / "spec.yaml").read_text())
+    spec["variables"]["AGE"] = {"integer": [1, 90]}
+    original = (made / "original.csv").read_text().splitlines()
+    lines = [f"{line},{i % 80 if i else 'AGE'}" for i, line in enumerate(original)]
+    (tmp_path / "original.csv").write_text("\n".join(lines) + "\n")
+    for number, (bins, size) in enumerate([(4, 4), ([40], 2), ([20, 40, 60], 4)]):
+        spec["risk"] = {"keys": ["RATE", "AGE"], "targets": "AFFAIR", "bins": {"AGE": bins}}
+        file = tmp_path / f"spec{number}.yaml"
+        file.write_text(yaml.safe_dump(spec, sort_keys=False))
+        people = risk_spec.people(evosynth.load(file), str(tmp_path / "original.csv"), None, None)
+        found = people.assess(people.original)
+        rows = len(set(found.attributions["AFFAIR"].cells.key))
+        assert rows == 5 * size
+
+
+def test_new_data_do_not_keep_the_risk_of_earlier_ones(made, tmp_path):
+    place = tmp_path / "out"
+    shutil.copytree(made / "out", place)
+    words = [
+        "run",
+        str(made / "spec.yaml"),
+        "-o",
+        str(place),
+        "--force",
+        "--quiet",
+        "--workers",
+        "1",
+    ]
+    assert main(words) == 0
+    assert not (place / "risk.json").exists() and not (place / "risk.csv").exists()
+    assert 'id="risk"' not in (place / "report.html").read_text("utf-8")
