@@ -91,7 +91,7 @@ def told(found: Assessment) -> list[str]:
     rows = [[row["measure"], _text(row["per_cent"]), row["meaning"]] for row in about["identity"]]
     lines += _columns([["identity", "%", ""], *rows]) + [""]
     by = {row["target"]: dict(row) for row in about["attribution"]}
-    for part in ("correct_attribution", "tcap"):
+    for part in ("correct_attribution", "TCAP"):
         for row in about[part]:
             by[row["target"]] |= row
     head = ["target", *(word for word in SHOWN.values())]

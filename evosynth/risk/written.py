@@ -128,7 +128,7 @@ def summary(found: Assessment) -> dict[str, Any]:
         }
         for row in found.anonymity
     ]
-    told["attribution"], told["correct_attribution"], told["tcap"] = [], [], []
+    told["attribution"], told["correct_attribution"], told["TCAP"] = [], [], []
     for target, one in found.attributions.items():
         shares, small = one.shares, hidden(most, one.shares["DiSCO"].count)
         largest = one.rates["largest denominator"]
@@ -145,7 +145,7 @@ def summary(found: Assessment) -> dict[str, Any]:
         told["correct_attribution"].append(
             {"target": target, **{name: _plain(one.rates[name]) for name in _CAPS}}
         )
-        told["tcap"].append(_tcaps(found, target, rng))
+        told["TCAP"].append(_tcaps(found, target, rng))
     told["one_way_checks"] = [_counted(row, most) for row in found.one_way]
     told["two_way_checks"] = [_counted(row, most) for row in found.two_way]
     if found.protocol is not None:
@@ -182,7 +182,8 @@ def _tcaps(found: Assessment, target: str, rng: np.random.Generator) -> dict[str
         scaled = f"{name}, calibrated"
         row[scaled] = SUPPRESSED if small else _plain(one.rates[scaled])
     low, high = interval(share, found.records["original"], found.settings, rng)
-    row["low"], row["high"] = (SUPPRESSED if small else _plain(end) for end in (low, high))
+    for end, value in (("low", low), ("high", high)):
+        row[f"{name}, {end}"] = SUPPRESSED if small else _plain(value)
     row["baseline"] = _plain(one.rates["baseCAPd"])
     return row
 

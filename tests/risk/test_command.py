@@ -186,5 +186,5 @@ def test_undefined_is_written_as_such(tmp_path):
     table = pd.read_csv(tmp_path / "out" / "risk.csv").set_index("measure")
     assert table.loc["TCAP over matched", "value"] == "undefined"
     told = json.loads((tmp_path / "out" / "risk.json").read_text())
-    assert told["tcap"][0]["TCAP over disclosive"] is None
-    assert told["tcap"][0]["TCAP over all"] == 0
+    assert told["TCAP"][0]["TCAP over disclosive"] is None
+    assert told["TCAP"][0]["TCAP over all"] == 0
