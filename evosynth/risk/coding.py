@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,7 +101,8 @@ def _levels(name: str, columns: Mapping[str, pd.Series[Any]], declared: bool) ->
     raw: dict[str, tuple[Codes, list[str]]] = {}
     for label, column in columns.items():
         codes, values = pd.factorize(column.array)
-        texts = [_text(value) for value in values]
+        whole = pd.api.types.is_integer_dtype(values.dtype)
+        texts = [str(value) if whole else _text(value) for value in values]
         codes = codes.astype(np.int32)
         if "" in texts:  # files of Stata and SPSS have no other missing texts
             codes[codes == texts.index("")] = -1
@@ -109,7 +111,7 @@ def _levels(name: str, columns: Mapping[str, pd.Series[Any]], declared: bool) ->
         if numeric and not declared and len(values) > MOST_CODES:
             remedy = f"--bins {name}=10, or --categorical {name} to take each number as it is"
             raise RiskError(f"{name!r} has {len(values):,} different numbers; add {remedy}")
-    levels = sorted({text for _, texts in raw.values() for text in texts if text}, key=_order)
+    levels = _sorted({text for _, texts in raw.values() for text in texts if text})
     place = {text: code for code, text in enumerate(levels)}
     blank = any((codes < 0).any() for codes, _ in raw.values())
     missing = len(levels) if blank else -1
@@ -158,19 +160,26 @@ def _binned(name: str, columns: Mapping[str, pd.Series[Any]], bins: Bins) -> Col
 
 
 def _text(value: Any) -> str:
-    """Write a value so that 1, 1.0 and "1" are the same level."""
+    """Write a value so that 1, 1.0 and "1" are the same level, and so are dates and their texts."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, float | np.floating):
         return (
             str(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))
         )
+    if isinstance(value, date):
+        return value.isoformat().removesuffix("T00:00:00")
     return str(value)
 
 
-def _order(text: str) -> tuple[bool, float, str]:
+def _sorted(levels: set[str]) -> list[str]:
     """Numbers by size, then texts."""
-    try:
-        return False, float(text), text
-    except ValueError:
-        return True, 0.0, text
+
+    def order(text: str) -> tuple[bool, float, str]:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        return (False, number, text) if math.isfinite(number) else (True, 0.0, text)
+
+    return sorted(levels, key=order)

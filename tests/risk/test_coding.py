@@ -19,6 +19,8 @@ def test_the_same_value_is_one_level_however_it_is_stored():
     assert found.levels == ("1", "2", "3", "10")
     assert found.codes["original"].tolist() == [0, 1, 3]
     assert found.codes["synthetic"].tolist() == [3, 0, 2]
+    days = ["2020-01-31", "2020-02-01"]
+    assert code(days, pd.to_datetime(pd.Series(days))).levels == tuple(days)
     assert code([1.0, np.nan], pd.array([1, None], dtype="Int64")).levels == ("1", "missing")
 
 
