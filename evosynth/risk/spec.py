@@ -69,12 +69,18 @@ def faults(given: RiskSpec, schema: Schema) -> Iterator[Fault]:
     both = [name for name in given.targets if name in given.keys]
     for name in both:
         yield Fault(("risk", "targets"), f"{shown(name)!r} is a key and a target; choose one")
-    for place, name in enumerate([*given.keys, *given.targets]):
+
+
+def ungrouped(given: RiskSpec, schema: Schema) -> Iterator[Fault]:
+    """Numbers that are neither grouped nor declared; only a measurement needs that."""
+    known = {variable.name: variable for variable in schema.shown}
+    targets = list(known) if given.targets == ["all"] else given.targets
+    for place, name in enumerate(dict.fromkeys([*given.keys, *targets])):
         variable = known.get(name)
-        handled = name in given.bins or name in given.categorical
-        if variable is not None and not variable.categorical and not handled:
-            keyed = place < len(given.keys)
-            path = ("risk", "keys", place) if keyed else ("risk", "targets")
+        if variable is None or variable.categorical or variable.identifier is not None:
+            continue
+        if name not in given.bins and name not in given.categorical:
+            path: Path = ("risk", "keys", place) if place < len(given.keys) else ("risk", "targets")
             remedy = f"add bins: {{{name}: 10}}, or categorical: [{name}] to take each as it is"
             yield Fault(path, f"{name!r} is a number; {remedy}")
 
@@ -132,6 +138,8 @@ def people(
         raise RiskError(f"{spec.document.file}: --original needs keys and targets; {remedy}")
     if copies is not None:
         raise RiskError("--original is for one dataset; use `evosynth risk` on each of the copies")
+    if numbers := list(ungrouped(spec.risk, spec.schema)):
+        raise spec.document.error(numbers)
     frame = frame_of(original)
     outside = None if holdout is None else frame_of(holdout)
     found = People(spec.risk, spec.schema, frame, outside)

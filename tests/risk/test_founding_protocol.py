@@ -148,8 +148,20 @@ def test_faults_of_the_risk_section_have_their_line(made, tmp_path, capsys):
     assert main(["check", str(tmp_path / "spec.yaml")]) == 2
     said = capsys.readouterr().err
     assert "risk.keys[1]: unknown variable 'FAIT' (did you mean 'FAITH'?)" in said
-    assert "risk.keys[2]: 'AGE' is a number; add bins: {AGE: 10}, or categorical: [AGE]" in said
     assert "risk.targets: 'RATE' is a key and a target; choose one" in said
+
+
+def test_numbers_are_asked_for_their_groups_once_an_original_is_there(made, tmp_path, capsys):
+    spec = yaml.safe_load((made / "spec.yaml").read_text())
+    spec["variables"]["AGE"] = {"integer": [1, 90]}
+    spec["risk"] = {"keys": ["RATE", "AGE"], "targets": ["AFFAIR"]}
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    assert main(["check", str(tmp_path / "spec.yaml")]) == 0
+    words = ["run", tmp_path / "spec.yaml", "-o", tmp_path / "out"]
+    words += ["--original", made / "original.csv"]
+    assert main([str(word) for word in words]) == 2
+    told = "risk.keys[1]: 'AGE' is a number; add bins: {AGE: 10}, or categorical: [AGE] to take"
+    assert told in capsys.readouterr().err
 
 
 def test_numbers_of_a_spec_are_grouped_or_cut(made, tmp_path):
