@@ -163,33 +163,44 @@ def key_subsets(frame: pd.DataFrame, wanted: int, compared: int) -> dict[str, ob
     }
 
 
-def _large(records: int, pipe: Any) -> None:
+def _large(records: int, plain: bool, pipe: Any) -> None:
     rng = np.random.default_rng(1)
     sizes = {"age": 90, "sex": 2, "area": 400, "work": 40, "income": 50}
-    frames = [
+    one, other = (
         pd.DataFrame({k: rng.integers(0, n, records).astype(np.int16) for k, n in sizes.items()})
         for _ in range(2)
-    ]
+    )
     begun = time.process_time()
     keys = ["age", "sex", "area", "work"]
-    assess(frames[0], frames[1], keys=keys, target="income", categorical="all")
+    if plain:
+        with_pandas(other, one, keys, ["income"])
+    else:
+        assess(one, other, keys=keys, target="income", categorical="all")
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     pipe.send((time.process_time() - begun, used))
 
 
 def large(records: int) -> dict[str, object]:
-    """Measure time and memory of many records in a process of their own."""
+    """Measure time and memory of many records, each way in a process of its own."""
     context = multiprocessing.get_context("spawn")
-    mine, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_large, args=(records, theirs))
-    process.start()
-    seconds, used = mine.recv()
-    process.join()
+    found = []
+    for plain in (False, True):
+        mine, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=_large, args=(records, plain, theirs))
+        process.start()
+        theirs.close()  # so that a process that dies is noticed
+        found.append(mine.recv())
+        process.join()
+    (seconds, used), (their_seconds, their_used) = found
     return {
         "records, each side": f"{records:,}",
-        "seconds": f"{seconds:.1f}",
-        "peak memory, GiB": f"{used:.2f}",
+        "evosynth, s": f"{seconds:.1f}",
+        "peak, GiB": f"{used:.2f}",
         "goal, GiB": f"{GOAL_GIB:g}",
+        "pandas, s": f"{their_seconds:.1f}",
+        "pandas takes": f"{their_seconds / seconds:.1f} ×",
+        "its peak, GiB": f"{their_used:.2f}",
+        "pandas needs": f"{their_used / used:.1f} ×",
     }
 
 
