@@ -15,6 +15,7 @@ from evosynth import __version__, console
 from evosynth.console import note, say
 from evosynth.errors import EvosynthError, FolderError, FormatError, SpecError, shown
 from evosynth.interrupt import Interrupt, interruptible
+from evosynth.risk import options as risk
 from evosynth.weights import options as weight
 
 if TYPE_CHECKING:
@@ -114,6 +115,12 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="run although figures contradict each other, and report which had to give",
     )
+    run.add_argument(
+        "--original",
+        metavar="FILE",
+        help="original data: adds the disclosure risk that `risk:` in the spec asks for",
+    )
+    run.add_argument("--holdout", metavar="FILE", help="people outside the original, for the risk")
     how = run.add_mutually_exclusive_group()
     how.add_argument("--quiet", action="store_true", help="print only what is missed")
     how.add_argument("--json", action="store_true", help="print one JSON object per line")
@@ -126,6 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     verify.set_defaults(command=_verify)
 
     weight.add_options(commands, _whole).set_defaults(command=_weight)
+    risk.add_options(commands, _whole).set_defaults(command=_risk)
     report = commands.add_parser("report", help="make report.html anew from a folder's files")
     report.add_argument("folder", metavar="DIR", help="folder that `run -o` wrote")
     report.set_defaults(command=_page)
@@ -254,6 +262,9 @@ def _run(options: argparse.Namespace) -> int:
             note(line)
     except FormatError as error:
         raise spec.document.error([error.fault]) from error
+    from evosynth.risk import spec as risk_spec
+
+    people = risk_spec.people(spec, options.original, options.holdout, options.copies)
     if options.copies is not None:
         return _copies(options, spec, folder, asked)
     from evosynth.report.live import both, live
@@ -275,6 +286,8 @@ def _run(options: argparse.Namespace) -> int:
         finally:
             display.close()
         page.tell("The search has ended; writing and verifying the files")
+        if people is not None:
+            result.risk = people.assess(result.data)
         save(result, folder, options.force or options.resume, asked, page)
     if options.json:
         say(json.dumps({"event": "done", "folder": readable(folder), **summary(result)}))
@@ -286,6 +299,11 @@ def _run(options: argparse.Namespace) -> int:
             say(f"The search stopped: {result.stopped}. {_advice(result)}".rstrip())
         if result.messy is not None and not options.quiet:
             _planted(result.messy)
+        if result.risk is not None and not options.quiet:
+            from evosynth.risk.command import told as told_of_risk
+
+            for line in told_of_risk(result.risk):
+                say(line)
         if result.weights is not None and not options.quiet:
             from evosynth.weights.column import told
 
@@ -395,6 +413,12 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _weight(options: argparse.Namespace) -> int:
     from evosynth.weights.command import run
+
+    return run(options, say)
+
+
+def _risk(options: argparse.Namespace) -> int:
+    from evosynth.risk.command import run
 
     return run(options, say)
 

@@ -36,6 +36,10 @@ class WeightsError(EvosynthError):
     """Totals that no weights reach, or that do not fit the data; one line per reason."""
 
 
+class RiskError(EvosynthError):
+    """Data or settings of which no disclosure risk can be measured; one line per reason."""
+
+
 class FolderError(EvosynthError):
     """An output folder that may not be written."""
 

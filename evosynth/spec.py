@@ -44,6 +44,8 @@ from evosynth.households import clashes as household_clashes
 from evosynth.households import faults as household_faults
 from evosynth.messy import Teaching
 from evosynth.objective import Figure, Mention, Output, Plan, Text
+from evosynth.risk import spec as risk_spec
+from evosynth.risk.spec import RiskSpec
 from evosynth.rules import MAX_RULES, Bound, RuleItem, bind, names_of
 from evosynth.schema import Schema, Variable
 from evosynth.shapes import together
@@ -97,6 +99,7 @@ class SpecFile(BaseModel):
     )
     households: HouseholdsSpec | None = Field(None, description="what persons live in")
     weights: WeightsSpec | None = Field(None, description="a weight for every record")
+    risk: RiskSpec | None = Field(None, description="disclosure risk to measure on the result")
     start: Start = Field("calibrated", description="how the first candidates are drawn")
     strategy: Strategy = Field("exact", description="exact, or the founding paper's algorithm")
     formats: Formats = Field((), description="files to write besides CSV and Parquet")
@@ -128,6 +131,8 @@ class Spec:
     """Problems to plant in a second file."""
     weighting: Weighting | None = None
     """Weights of the records, if they have any."""
+    risk: RiskSpec | None = None
+    """Disclosure risk to measure where the original is given."""
 
     @property
     def filed(self) -> Schema:
@@ -169,6 +174,8 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
     if file.teaching is not None:
         faults += messy.faults(file.teaching, schema)
     faults += _format_faults(file.formats, schema)
+    if file.risk is not None:
+        faults += risk_spec.faults(file.risk, schema)
     broken = set(file.variables) - set(schema.index)
     bound, households, weighting = Bound(schema), None, None
     raws = list(file.outputs)
@@ -230,6 +237,7 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         file.formats,
         file.teaching,
         weighting,
+        file.risk,
     )
 
 

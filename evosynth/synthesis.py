@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evosynth.report.plots import Plot
+    from evosynth.risk.assessment import Assessment
     from evosynth.weights.diagnostics import Calibration
 
 _DWELLINGS = 0.3
@@ -71,6 +72,8 @@ class Result:
     """Where persons live, if they live in households."""
     phases: dict[str, float] = field(default_factory=dict, repr=False)
     """Seconds that each phase of the search took."""
+    risk: Assessment | None = field(default=None, repr=False)
+    """Disclosure risk, where the original was at hand."""
 
     @cached_property
     def data(self) -> pd.DataFrame:

@@ -26,6 +26,7 @@ from evosynth.formats.dataset import Dataset
 from evosynth.messy import plant
 from evosynth.place import STAGING, move, recover
 from evosynth.proof import group, read_data, verify
+from evosynth.risk.written import FILES, fill
 from evosynth.rules import compliance
 from evosynth.scripts import scripts
 
@@ -80,7 +81,9 @@ def save(
         unfinished = (staging / checkpoint.NAME).exists()
         if live is not None:
             live.give_way()
-        move(staging, folder, remove=[] if unfinished else [checkpoint.NAME])
+        # Risk that was measured on earlier data says nothing of these.
+        old = [*FILES, *([] if unfinished else [checkpoint.NAME])]
+        move(staging, folder, remove=[name for name in old if not (staging / name).exists()])
     except OSError as error:
         raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
     finally:
@@ -98,6 +101,8 @@ def _fill(staging: Path, result: Result, asked: Sequence[Format], notes: Sequenc
         result.messy.verification.to_csv(staging / "verification-messy.csv", index=False)
     for file, text in scripts(result.filed, wanted).items():
         write_text(staging / file, text)
+    if result.risk is not None:
+        fill(result.risk, staging)
     _json(staging / "run.json", summary(result))
     write_report(staging, result.filed, result.data, command(result, asked))
     if not result.exact:

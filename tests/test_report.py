@@ -330,6 +330,7 @@ def test_tidy_numbers_stay_readable():
     assert tidy.text(True) == "yes"
     assert tidy.text([1, None]) == "1, undefined"
     assert tidy.name("effective_n") == "Effective n"
+    assert tidy.name("baseCAPd") == "baseCAPd" and tidy.name("iS") == "iS"
     columns = tidy.blocks({"table": {"a": [1, 2], "b": ["x", "y"]}})[0]["table"]
     assert columns["rows"] == [["1", "x"], ["2", "y"]]
 

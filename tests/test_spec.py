@@ -130,7 +130,7 @@ def test_a_fault_is_one_line_of_printable_text(write_spec: Write) -> None:
     assert text.isprintable()
     assert text.endswith(
         ": unknown key (known: title, source, records, variables, outputs, rules, "
-        "households, weights, start, strategy, formats, teaching)"
+        "households, weights, risk, start, strategy, formats, teaching)"
     )
 
 

@@ -16,6 +16,7 @@ from evosynth.report.folder import PAGE, Folder, read
 from evosynth.report.pictures import forest
 from evosynth.report.progress import convergence
 from evosynth.report.rendering import render
+from evosynth.report.risks import pictured
 from evosynth.report.tidy import blocks
 from evosynth.report.weighting import section as weighting
 from evosynth.report.words import kind
@@ -89,6 +90,7 @@ def context(folder: Folder) -> dict[str, Any]:
         "overlap": _overlap(folder.overlap),
         "weights": weighting(folder.weights, about["variables"]),
         "risk": blocks(folder.risk),
+        "risk_pictures": pictured(folder.risk),
         "pictures": folder.pictures,
     }
 

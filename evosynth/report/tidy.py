@@ -100,8 +100,10 @@ def _numeric(value: Any) -> bool:
 
 
 def name(key: Any) -> str:
-    """Return a key as people write: ``effective_n`` as Effective n."""
+    """Return a key as people write: ``effective_n`` as Effective n, but ``baseCAPd`` as it is."""
     words = str(key).replace("_", " ").strip()
+    if not words.partition(" ")[0].islower():
+        return words
     return words[:1].upper() + words[1:]
 
 
