@@ -17,7 +17,7 @@ from evosynth.report.pictures import forest
 from evosynth.report.progress import convergence
 from evosynth.report.rendering import render
 from evosynth.report.risks import pictured
-from evosynth.report.tidy import blocks
+from evosynth.report.risks import section as risks
 from evosynth.report.weighting import section as weighting
 from evosynth.report.words import kind
 
@@ -89,7 +89,8 @@ def context(folder: Folder) -> dict[str, Any]:
         "progress": convergence(run),
         "overlap": _overlap(folder.overlap),
         "weights": weighting(folder.weights, about["variables"]),
-        "risk": blocks(folder.risk),
+        "risk": risks(folder.risk),
+        "verdict": folder.risk.get("verdict"),
         "risk_pictures": pictured(folder.risk),
         "pictures": folder.pictures,
     }

@@ -12,19 +12,28 @@ _DEEPEST = 4
 _MOST_BLOCKS = 60
 
 
-def blocks(node: dict[str, Any], depth: int = 3) -> list[dict[str, Any]]:
+def blocks(
+    node: dict[str, Any], depth: int = 3, decimals: int | None = None
+) -> list[dict[str, Any]]:
     """Return parts in the order of the file, each with ``heading``, ``depth`` and one content.
 
     Contents: ``facts`` (pairs of name and text), ``table`` (columns, rows, rows left off),
-    ``picture`` (name of a file), ``bars`` (of a histogram) or ``texts``.
+    ``picture`` (name of a file), ``bars`` (of a histogram) or ``texts``. Numbers in tables have
+    ``decimals``, or six digits.
     """
     found: list[dict[str, Any]] = []
-    _walk("", node, depth, found)
+    _walk("", node, depth, decimals, found)
     empty = dict.fromkeys(("facts", "table", "picture", "bars", "texts"))
     return [{**empty, **block} for block in found[:_MOST_BLOCKS]]
 
 
-def _walk(heading: str, node: dict[str, Any], depth: int, found: list[dict[str, Any]]) -> None:
+def _walk(
+    heading: str,
+    node: dict[str, Any],
+    depth: int,
+    decimals: int | None,
+    found: list[dict[str, Any]],
+) -> None:
     plain = {k: v for k, v in node.items() if not isinstance(v, dict | list)}
     facts = [(name(k), text(v)) for k, v in plain.items() if not _picture(v)]
     if facts or heading:
@@ -33,7 +42,7 @@ def _walk(heading: str, node: dict[str, Any], depth: int, found: list[dict[str, 
         if _picture(v):
             found.append({"heading": "", "depth": depth, "picture": v, "alt": name(k)})
         elif isinstance(v, list):
-            _list(name(k), v, depth + bool(heading), found)
+            _list(name(k), v, depth + bool(heading), decimals, found)
         elif isinstance(v, dict) and v:
             deeper = depth + bool(heading)
             if bars := _histogram(name(k), v):
@@ -42,18 +51,24 @@ def _walk(heading: str, node: dict[str, Any], depth: int, found: list[dict[str, 
                 rows = [
                     dict(zip(v, values, strict=True)) for values in zip(*v.values(), strict=True)
                 ]
-                _list(name(k), rows, deeper, found)
+                _list(name(k), rows, deeper, decimals, found)
             elif deeper - 3 < _DEEPEST:
-                _walk(name(k), v, deeper, found)
+                _walk(name(k), v, deeper, decimals, found)
 
 
-def _list(heading: str, items: list[Any], depth: int, found: list[dict[str, Any]]) -> None:
+def _list(
+    heading: str,
+    items: list[Any],
+    depth: int,
+    decimals: int | None,
+    found: list[dict[str, Any]],
+) -> None:
     if not items:
         return
     about: dict[str, Any] = {"heading": heading, "depth": min(depth, 6)}
     if all(isinstance(item, dict) for item in items):
         keys = list(dict.fromkeys(k for item in items for k in item))
-        rows = [[text(item.get(k)) for k in keys] for item in items[:_MOST_ROWS]]
+        rows = [[text(item.get(k), decimals) for k in keys] for item in items[:_MOST_ROWS]]
         about["table"] = {
             "columns": [name(k) for k in keys],
             "numeric": [all(_numeric(item.get(k)) for item in items) for k in keys],
@@ -96,7 +111,7 @@ def _picture(value: Any) -> bool:
 
 
 def _numeric(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return value in (None, "") or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def name(key: Any) -> str:
@@ -107,8 +122,8 @@ def name(key: Any) -> str:
     return words[:1].upper() + words[1:]
 
 
-def text(value: Any) -> str:
-    """Return a value as people read it; numbers to six digits."""
+def text(value: Any, decimals: int | None = None) -> str:
+    """Return a value as people read it; numbers to so many decimals, or six digits."""
     if value is None:
         return "undefined"
     if isinstance(value, bool):
@@ -118,6 +133,8 @@ def text(value: Any) -> str:
     if isinstance(value, float):
         if not math.isfinite(value):
             return "undefined"
+        if decimals is not None:
+            return minus(f"{value:,.{decimals}f}")
         return minus(f"{value:,.0f}" if abs(value) >= 1e6 else f"{value:,.6g}")
     if isinstance(value, list):
         return ", ".join(text(item) for item in value)
