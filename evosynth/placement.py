@@ -25,6 +25,8 @@ _ROWS = 1500
 """Records that are drawn to judge a placement."""
 _PLACES = 6
 """Times that covariates are placed anew."""
+_ARRIVED = 10.0
+"""Distance, in half-widths, that a new placement is good enough with."""
 _STEPS, _TRIALS = 8, 3
 """Steps of least squares, and how often a step that does not help is shortened."""
 _MOST_PAIRS = 6
@@ -56,9 +58,11 @@ def nearest(
     Otherwise the start is returned that ends nearest.
     """
     least = reach(source, rng, stop)
-    search = None if least < NEAR else Search(source.space.problem)
-    for _ in range(_PLACES):
-        if least < NEAR or search is None or len(search.prior) == 0 or stop():
+    if least < NEAR:
+        return source, True
+    search = Search(source.space.problem)
+    for _ in range(_PLACES if len(search.prior) else 0):
+        if least < _ARRIVED or stop():
             break
         found = prepare(source.space, "calibrated", True, rng, stop, search.find(rng))
         far = reach(found, rng, stop)
