@@ -92,6 +92,13 @@ def orient(
     return compass, influence, np.asarray(curvature, dtype=np.float64)
 
 
+def distances(problem: Problem, codes: Codes, cells: CellArray, weights: FloatArray) -> FloatArray:
+    """Distances from figures and cells, in what samples vary by."""
+    system = _System.at(problem, codes, cells, weights)
+    variance = np.diag(system.ties @ system.products @ system.ties.T)
+    return np.asarray(system.gap / np.sqrt(np.maximum(variance, 1.0)))
+
+
 def _relaxed(problem: Problem, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Bounds of every cell, those of shares by the present size of what they are shares of."""
     low, high = problem.low.astype(np.float64), problem.high.astype(np.float64)

@@ -15,8 +15,9 @@ from evosynth.evolve import Candidate, keep_best, toolbox_of
 from evosynth.fitted import Model
 from evosynth.kernels.cells import count_cells, violation
 from evosynth.kernels.moves import accept_moves
-from evosynth.landing import Landing
+from evosynth.landing import Landing, suits
 from evosynth.newton import newton
+from evosynth.placement import nearest
 from evosynth.polish import polish
 from evosynth.problem import Problem
 from evosynth.record_types import Types, few_types
@@ -122,7 +123,10 @@ class Exact:
                 return cls(problem, space, source, dense, stop, staged=staged)
         source = prepare(space, start, fitted, rng, stop)
         held = dense or cls.by_record or problem.schema.fixed is not None
-        landing = None if held else Landing.of(source, rng, stop)
+        landing = None
+        if not held and suits(source):
+            source, near = nearest(source, rng, stop)
+            landing = Landing.of(source) if near else None
         tied = held or problem.schema.bonds is not None
         whole = None if tied else Whole.of(source, rng, stop)
         return cls(problem, space, source, dense, stop, landing, whole)

@@ -43,7 +43,7 @@ _CHOICES = 3
 _FIRST_STEPS, _STEPS = 40, 12
 _SHAPES = (8.0, 40.0)
 """Of the noise on weights at the start, either: the smaller, the more."""
-_FAR = 100.0
+NEAR = 100.0
 """Distance, in half-widths, from which weights are too far off for parts to be settled."""
 _MANY = 2000
 """Rows that are free at first."""
@@ -58,6 +58,34 @@ _FEWEST, _EACH, _MOST = 120, 6, 330
 """Free rows in the end: some, and some for each figure, but not more than can be reduced."""
 
 
+def suits(source: Source) -> bool:
+    """Whether landing is worth trying."""
+    problem = source.space.problem
+    quantities = any(not variable.categorical for variable in problem.schema.variables)
+    return (
+        problem.curved
+        and source.calibrated
+        and len(problem.low) <= _MOST_CELLS
+        and problem.size <= _MOST_FIGURES
+        and not (quantities and problem.schema.records < _FEW_RECORDS)
+        and not (source.space.drawn and problem.schema.records > _MANY_RECORDS)
+    )
+
+
+def reach(source: Source, rng: np.random.Generator, stop: Callable[[], bool]) -> float:
+    """Sharpen a start distribution, and tell how far off, in half-widths, that ends."""
+    problem = source.space.problem
+    part = parts(problem, source.codes)
+    free = np.flatnonzero(source.weights > 0)
+    shape = problem, source.codes, source.cells
+    relaxed = sampled(Relaxed(*shape, source.weights, free, part, np.empty(0)), _MANY, rng)
+    try:
+        off = np.abs(sharpen(relaxed, _FIRST_STEPS, stop)[2]).max(initial=0.0)
+    except np.linalg.LinAlgError:
+        return np.inf
+    return float(off) if np.isfinite(off) else np.inf
+
+
 @dataclass(frozen=True)
 class Landing:
     """Weights whose figures are in their digits, and what it takes to round them."""
@@ -70,30 +98,10 @@ class Landing:
     part: IntArray
 
     @classmethod
-    def of(
-        cls, source: Source, rng: np.random.Generator, stop: Callable[[], bool]
-    ) -> Landing | None:
-        """Sharpen a start distribution; ``None`` if that leads nowhere."""
-        problem = source.space.problem
-        quantities = any(not variable.categorical for variable in problem.schema.variables)
-        if (
-            not (problem.curved and source.calibrated)
-            or len(problem.low) > _MOST_CELLS
-            or problem.size > _MOST_FIGURES
-            or (quantities and problem.schema.records < _FEW_RECORDS)
-            or (source.space.drawn and problem.schema.records > _MANY_RECORDS)
-        ):
-            return None
-        part = parts(problem, source.codes)
-        free = np.flatnonzero(source.weights > 0)
-        shape = problem, source.codes, source.cells
-        relaxed = sampled(Relaxed(*shape, source.weights, free, part, np.empty(0)), _MANY, rng)
-        try:
-            relaxed, _, off = sharpen(relaxed, _FIRST_STEPS, stop)
-        except np.linalg.LinAlgError:
-            return None
-        if not np.abs(off).max(initial=0.0) < _FAR:
-            return None
+    def of(cls, source: Source) -> Landing:
+        """Start from a distribution within `NEAR`."""
+        part = parts(source.space.problem, source.codes)
+        shape = source.space.problem, source.codes, source.cells
         return cls(*shape, source.weights, source.groups, part)
 
     def draw(
@@ -114,7 +122,7 @@ class Landing:
         free = np.flatnonzero(noisy > 0)
         relaxed = Relaxed(problem, self.codes, self.cells, noisy, free, self.part, np.empty(0))
         relaxed, _, off = sharpen(sampled(relaxed, _MANY, rng), _FIRST_STEPS, stop)
-        if not np.abs(off).max(initial=0.0) < _FAR:
+        if not np.abs(off).max(initial=0.0) < NEAR:
             return None
         relaxed = parted(relaxed, rng, stop)
         most = min(_MOST, _FEWEST + _EACH * problem.size)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -16,6 +19,9 @@ from evosynth.moments import bell
 from evosynth.objective import Smooth
 from evosynth.problem import Problem
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
+
+Associations = Sequence[tuple[int, int, float]]
+"""Pairs of variables, by column, and the correlation of each."""
 
 _FILLED = 5
 """Records put into a cell that must hold some but was never drawn."""
@@ -37,6 +43,25 @@ _WIDER = 1.1
 """What spreads are multiplied by that were seen in few records."""
 _DEEPEST = 600.0
 """Smallest log density that is told from nothing."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How covariates are distributed, as far as that is published or can be told."""
+
+    margins: list[FloatArray]
+    columns: list[int]
+    """Quantities of whose shape nothing is published."""
+    guessed: Associations = ()
+
+
+def likely(problem: Problem, start: str, calibrated: bool) -> Placement:
+    """Take margins as published, and quantities where models place them."""
+    n_columns = len(problem.schema.variables)
+    margins = [univariate(problem, column, start) for column in range(n_columns)]
+    columns = shapeless(problem, margins) if calibrated and problem.curved else []
+    inform(problem, margins, columns)
+    return Placement(margins, columns)
 
 
 def univariate(problem: Problem, column: int, start: str = "univariate") -> FloatArray:
@@ -83,7 +108,7 @@ def inform(problem: Problem, margins: list[FloatArray], columns: list[int]) -> N
                 told.setdefault(column, []).append((mean, sd))
     for column in filter(told.__contains__, columns):
         mean, sd = np.median(told[column], axis=0)
-        _shape(problem, margins, column, float(mean), float(sd))
+        place(problem, margins, column, float(mean), float(sd))
 
 
 def refine(
@@ -101,12 +126,10 @@ def refine(
         mean = float(np.average(values[there], weights=weights[there]))
         square = float(np.average((values[there] - mean) ** 2, weights=weights[there]))
         least = float(variable.quantities[1] - variable.quantities[0])
-        _shape(problem, margins, column, mean, max(_WIDER * square**0.5, least))
+        place(problem, margins, column, mean, max(_WIDER * square**0.5, least))
 
 
-def _shape(
-    problem: Problem, margins: list[FloatArray], column: int, mean: float, sd: float
-) -> None:
+def place(problem: Problem, margins: list[FloatArray], column: int, mean: float, sd: float) -> None:
     """Give a quantity a margin of that mean and standard deviation, roughly."""
     variable = problem.schema.variables[column]
     total = margins[column][: variable.valid].sum()
@@ -121,14 +144,19 @@ def sample(
     informed: bool,
     rng: np.random.Generator,
     like: Codes | None = None,
+    guessed: Associations = (),
 ) -> Codes:
     """Draw records: each variable by its margin, or by what is published of it given others.
 
-    ``like``: rows of which each stands for the variables of as many records that no model draws.
+    ``like``: rows of which each stands for the variables of as many records that no model draws;
+    ``guessed``: associations of variables of which none is published.
     """
     schema = problem.schema
     codes = np.zeros((size, len(margins)), dtype=schema.dtype)
-    uniform = _correlated(problem, size, rng) if informed else rng.random((size, len(margins)))
+    if informed:
+        uniform = _correlated(problem, size, rng, guessed)
+    else:
+        uniform = rng.random((size, len(margins)))
     models = _models(problem) if informed else {}
     for column in _order(len(margins), models):
         if column in schema.derived:
@@ -278,7 +306,9 @@ def _order(n_columns: int, models: dict[int, Smooth]) -> list[int]:
     return order
 
 
-def _correlated(problem: Problem, size: int, rng: np.random.Generator) -> FloatArray:
+def _correlated(
+    problem: Problem, size: int, rng: np.random.Generator, guessed: Associations
+) -> FloatArray:
     """Uniform numbers, associated between variables as published correlations say."""
     n_columns = len(problem.schema.variables)
     total, times = np.zeros((2, n_columns, n_columns))
@@ -286,14 +316,15 @@ def _correlated(problem: Problem, size: int, rng: np.random.Generator) -> FloatA
         for one, two, r in block.associations:
             total[[one, two], [two, one]] += r
             times[[one, two], [two, one]] += 1
-    for one, two, r in problem.schema.associations:
+    for one, two, r in (*problem.schema.associations, *guessed):
         if times[one, two] == 0:
             total[[one, two], [two, one]] = r
             times[[one, two], [two, one]] = 1
     matrix = np.where(times > 0, total / np.maximum(times, 1), 0.0)
     np.fill_diagonal(matrix, 1.0)
     values, vectors = np.linalg.eigh(matrix)
-    root = vectors * np.sqrt(np.maximum(values, 1e-6))
+    # The symmetric root: a small change of the correlations changes each record little.
+    root = (vectors * np.sqrt(np.maximum(values, 1e-6))) @ vectors.T
     root /= np.sqrt((root**2).sum(axis=1))[:, None]
     return np.asarray(ndtr(rng.standard_normal((size, n_columns)) @ root.T))
 
@@ -348,13 +379,15 @@ def _spaced(margin: FloatArray, valid: int, most: int) -> IntArray:
     return np.flatnonzero(edge)
 
 
-def density(problem: Problem, codes: Codes, margins: list[FloatArray]) -> FloatArray:
+def density(
+    problem: Problem, codes: Codes, margins: list[FloatArray], guessed: Associations = ()
+) -> FloatArray:
     """Replace the margin of each explained variable by the published model of it.
 
     Where a correlation is assumed of two variables, tilt their margins by as much.
     """
     log_ratio = np.zeros(len(codes))
-    for one, two, r in problem.schema.associations:
+    for one, two, r in (*problem.schema.associations, *guessed):
         a, b = (_scores(margins[column])[codes[:, column]] for column in (one, two))
         log_ratio += (2 * r * a * b - r**2 * (a**2 + b**2)) / (2 * (1 - r**2))
     for outcome, block in _models(problem).items():

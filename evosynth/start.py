@@ -22,7 +22,7 @@ from evosynth.calibration import (
 from evosynth.kernels.cells import count_weights, rake, sum_rows
 from evosynth.leeway import Leeway
 from evosynth.problem import CellArray, Problem
-from evosynth.sampling import density, inform, refine, sample, seat, shapeless, univariate
+from evosynth.sampling import Placement, density, likely, refine, sample, seat
 from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.settle import narrow, settle
 from evosynth.space import Compass, Payload, Space
@@ -35,6 +35,9 @@ _SCOUTS, _PARTIES = 1500, 3
 """Rows by which many others are found, and times that they are drawn."""
 _SHAPE = 2.0
 """Of the noise that a start of curved figures is given: the smaller, the more."""
+
+Rows = tuple[Codes, CellArray, FloatArray]
+"""Rows of a pool, the cells that they are in, and their weights."""
 
 
 @dataclass
@@ -96,21 +99,20 @@ def prepare(
     fitted: bool,
     rng: np.random.Generator,
     stop: Callable[[], bool] = lambda: False,
+    placement: Placement | None = None,
 ) -> Source:
     """Build the distribution that candidates are drawn from, and settle open sizes by it.
 
     ``fitted``: whether a calibrated one is needed at all; ``stop`` is asked now and then whether
-    to settle for less.
+    to settle for less; ``placement``: of covariates, if it is known better.
     """
     problem = space.problem
     unsettled = narrow(problem)
-    n_columns = len(problem.schema.variables)
-    margins = [univariate(problem, column, start) for column in range(n_columns)]
     calibrated = start == "calibrated" and fitted
-    columns = shapeless(problem, margins) if calibrated and problem.curved else []
-    inform(problem, margins, columns)
+    placement = placement or likely(problem, start, calibrated)
+    margins, columns = placement.margins, placement.columns
     for turn in range(_TURNS):
-        codes, cells, weights = _rows(space, margins, calibrated, rng, stop)
+        codes, cells, weights = _rows(space, placement, calibrated, rng, stop)
         if not calibrated or not columns or turn == _TURNS - 1 or stop():
             break
         if weights.sum() ** 2 > _SOUND * problem.schema.records * (weights @ weights):
@@ -128,23 +130,23 @@ def prepare(
 
 def _rows(
     space: Space,
-    margins: list[FloatArray],
+    placement: Placement,
     calibrated: bool,
     rng: np.random.Generator,
     stop: Callable[[], bool],
-) -> tuple[Codes, CellArray, FloatArray]:
+) -> Rows:
     """Rows of a pool, the cells that they are in, and their weights, calibrated if need be."""
-    problem = space.problem
+    problem, margins, guessed = space.problem, placement.margins, placement.guessed
 
     def drawn(size: int) -> Codes:
         like = None
         if calibrated and followed(problem, size):
-            like = _scout(problem, margins, size, rng, stop)
-        return sample(problem, margins, size, calibrated, rng, like)
+            like = _scout(problem, placement, size, rng, stop)
+        return sample(problem, margins, size, calibrated, rng, like, guessed)
 
     codes, weights = space.pool(margins, drawn)
     if calibrated and not space.drawn:
-        weights = weights * density(problem, codes, margins)
+        weights = weights * density(problem, codes, margins, guessed)
     records = problem.schema.records
     weights *= records / weights.sum()
     cells = problem.cells(codes)
@@ -162,7 +164,7 @@ def _rows(
 
 def _scout(
     problem: Problem,
-    margins: list[FloatArray],
+    placement: Placement,
     size: int,
     rng: np.random.Generator,
     stop: Callable[[], bool],
@@ -174,7 +176,8 @@ def _scout(
     """
     found: list[tuple[float, int, Codes, FloatArray]] = []
     for turn in range(_PARTIES):
-        codes = sample(problem, margins, _SCOUTS, True, rng)
+        margins, guessed = placement.margins, placement.guessed
+        codes = sample(problem, margins, _SCOUTS, True, rng, guessed=guessed)
         cells = problem.cells(codes)
         weights = (problem.high[cells] > 0).all(axis=1) + 1e-9
         weights *= problem.schema.records / weights.sum()
