@@ -1,0 +1,128 @@
+"""The end game: from one near miss to the next, until one of them prints as published.
+
+Where records are few, or values are whole numbers, the figures around a dataset are a lattice that
+no choice of moves makes finer: none of its points may lie in all digits. Figures are curved, so the
+lattice differs around every other near miss, and there are many of these close by. Each is looked
+at in turn, the nearer ones first, and none twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from evosynth.approach import INSIDE, PRINTS, disjoint, effects_of, outside
+from evosynth.closest import Reduced, centre, choose
+from evosynth.kernels.lattice import near_planes
+from evosynth.schema import FloatArray, IntArray
+from evosynth.space import Moves, Payload, Space
+
+_FEWEST, _EACH, _MOST = 60, 10, 400
+"""Moves: some for each direction in which figures move."""
+_PROPOSED, _KEPT = 18, 4
+_SPREADS = 0.5, 1.0, 2.0, 4.0, 8.0
+"""Half-widths that points may lie from where figures should be."""
+_NOISE = 0.2
+_SCALE = 2.0
+_TRIES, _MEASURED = 120, 12
+"""Points of a lattice that are looked for, and how many of them are estimated anew."""
+_HEAT = 0.5
+"""By how much more a near miss may be missed, in roots of half-widths, to be the next."""
+_BAND = 4.0
+"""The same, beside the best, for it to be looked at."""
+_PATIENCE = 3
+"""Rounds that lead nowhere after which the best is where to go on."""
+
+
+def wander(
+    space: Space,
+    payload: Payload,
+    rng: np.random.Generator,
+    rounds: int,
+    stop: Callable[[], bool] = lambda: False,
+) -> Payload:
+    """Go from near miss to near miss by moves that leave tables alone; return the best seen."""
+    best, least = payload, outside(space.problem.measure(*space.rows(payload)), PRINTS)
+    here, idle, rank = payload, 0, space.problem.size
+    seen: set[bytes] = set()
+    for attempt in range(rounds):
+        if least == 0.0 or stop():
+            break
+        size = min(_MOST, max(_FEWEST, _EACH * rank))
+        moves, effects, reach, residual = _fine(space, here, size, attempt % 2 == 1, rng)
+        if len(moves) == 0:
+            break
+        scale = np.maximum(np.sqrt((effects**2).mean(axis=0)), 1e-300)
+        rank = int(np.linalg.matrix_rank(effects / scale, tol=1e-6 * np.sqrt(len(effects))))
+        following, nearest = None, least + _BAND
+        for times in _points(moves, effects, reach, residual, size, rng):
+            found = space.apply(here, moves, times)
+            measured = space.problem.measure(*space.rows(found))
+            loss, key = outside(measured, PRINTS), np.round(measured, 3).tobytes()
+            if loss < least:
+                best, least = found, loss
+            if least == 0.0:
+                return best
+            warm = loss + _HEAT * rng.exponential()
+            if key not in seen and loss < least + _BAND and warm < nearest:
+                following, nearest, chosen = found, warm, key
+        if following is None:
+            idle += 1
+            here = best if idle == _PATIENCE else here
+        else:
+            here, idle = following, 0
+            seen.add(chosen)
+    return best
+
+
+def _fine(
+    space: Space, payload: Payload, size: int, rare: bool, rng: np.random.Generator
+) -> tuple[Moves, FloatArray, FloatArray, FloatArray]:
+    """Take moves on disjoint records, those first of which enough just cover the way that is left.
+
+    Returns them with their effects, the reach of each, and the residual.
+    """
+    moves = space.propose(payload, _PROPOSED * size, rng, rare=rare)
+    residual, effects = effects_of(space, payload, moves)
+    sound = np.flatnonzero((effects != 0.0).any(axis=1) & np.isfinite(effects).all(axis=1))
+    needed = 2 * (np.abs(residual) + 3) / np.sqrt(min(size, len(space.stock(payload))))
+    extent = np.sqrt(((effects[sound] / needed) ** 2).mean(axis=1))
+    unfit = np.abs(np.log(np.maximum(extent, 1e-9))) + rng.exponential(0.3, len(sound))
+    kept, reach = disjoint(space, payload, moves, sound[np.argsort(unfit)])
+    kept, reach = kept[: _KEPT * size], reach[: _KEPT * size]
+    return moves.subset(kept), effects[kept], reach, residual
+
+
+def _points(
+    moves: Moves,
+    effects: FloatArray,
+    reach: FloatArray,
+    residual: FloatArray,
+    size: int,
+    rng: np.random.Generator,
+) -> list[IntArray]:
+    """How often to make each move to get to different points of the lattice, the nearest first."""
+    aim = centre(effects, residual)
+    some = choose(effects, residual - aim, reach, size, rng)
+    reduced = Reduced.of(effects[some], aim, reach[some])
+    n_moves = len(some)
+    middle, half = (reduced.low + reduced.high) / 2, (reduced.high - reduced.low) / 2
+    noise = rng.normal(0.0, _NOISE, (_TRIES, n_moves))
+    away = rng.normal(size=(_TRIES, n_moves)) @ reduced.effects
+    away *= (rng.choice(_SPREADS, _TRIES) / np.abs(away).max(axis=1).clip(min=1e-300))[:, None]
+    noise[0], away[0] = 0.0, 0.0
+    target = -_SCALE * (residual - aim + away) / reduced.room
+    targets = np.hstack([middle / half + noise, target])
+    shape = reduced.basis, reduced.star, reduced.norm
+    near = near_planes(*shape, targets, np.zeros((_TRIES, n_moves)))
+    within = np.clip(np.rint(near[:, :n_moves] * half), reduced.low, reduced.high)
+    told = residual + within @ reduced.effects
+    first = np.unique(np.round(told, 3), axis=0, return_index=True)[1]
+    cost = np.sqrt(np.maximum(np.abs(told[first]) - INSIDE, 0.0)).sum(axis=1)
+    found = []
+    for one in first[np.argsort(cost, kind="stable")][:_MEASURED]:
+        times = np.zeros(len(moves), dtype=np.int64)
+        times[some[reduced.order]] = within[one].astype(np.int64)
+        found.append(times)
+    return found
