@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evosynth.approach import INSIDE, PRINTS, disjoint, effects_of, outside
+from evosynth.bands import Bands
 from evosynth.closest import Reduced, centre, choose
 from evosynth.kernels.lattice import near_planes
 from evosynth.schema import FloatArray, IntArray
@@ -23,9 +24,11 @@ _FEWEST, _EACH, _MOST = 60, 10, 400
 _PROPOSED, _KEPT = 18, 4
 _SPREADS = 0.5, 1.0, 2.0, 4.0, 8.0
 """Half-widths that points may lie from where figures should be."""
-_NOISE = 0.2
+_NOISE, _JITTER = 0.2, 0.5
+_COARSE = 3.0
+"""Distance of planes, from which some other than the nearest are looked at, too."""
 _SCALE = 2.0
-_TRIES, _MEASURED = 120, 12
+_TRIES, _MEASURED = 200, 12
 """Points of a lattice that are looked for, and how many of them are estimated anew."""
 _HEAT = 0.5
 """By how much more a near miss may be missed, in roots of half-widths, to be the next."""
@@ -42,15 +45,16 @@ def wander(
     rounds: int,
     stop: Callable[[], bool] = lambda: False,
 ) -> Payload:
-    """Go from near miss to near miss by moves that leave tables alone; return the best seen."""
-    best, least = payload, outside(space.problem.measure(*space.rows(payload)), PRINTS)
+    """Go from near miss to near miss by moves that keep to tables; return the best seen."""
+    bands = Bands.of(space.problem)
+    best, least = payload, outside(bands.measure(*space.rows(payload)), PRINTS)
     here, idle, rank = payload, 0, space.problem.size
     seen: set[bytes] = set()
     for attempt in range(rounds):
         if least == 0.0 or stop():
             break
         size = min(_MOST, max(_FEWEST, _EACH * rank))
-        moves, effects, reach, residual = _fine(space, here, size, attempt % 2 == 1, rng)
+        moves, effects, reach, residual = _fine(space, bands, here, size, attempt % 2 == 1, rng)
         if len(moves) == 0:
             break
         scale = np.maximum(np.sqrt((effects**2).mean(axis=0)), 1e-300)
@@ -58,7 +62,7 @@ def wander(
         following, nearest = None, least + _BAND
         for times in _points(moves, effects, reach, residual, size, rng):
             found = space.apply(here, moves, times)
-            measured = space.problem.measure(*space.rows(found))
+            measured = bands.measure(*space.rows(found))
             loss, key = outside(measured, PRINTS), np.round(measured, 3).tobytes()
             if loss < least:
                 best, least = found, loss
@@ -77,21 +81,43 @@ def wander(
 
 
 def _fine(
-    space: Space, payload: Payload, size: int, rare: bool, rng: np.random.Generator
+    space: Space, bands: Bands, payload: Payload, size: int, evenly: bool, rng: np.random.Generator
 ) -> tuple[Moves, FloatArray, FloatArray, FloatArray]:
     """Take moves on disjoint records, those first of which enough just cover the way that is left.
 
-    Returns them with their effects, the reach of each, and the residual.
+    ``evenly``: as many of each variable, as those of coarse ones alone move some figures. Returns
+    them with their effects, the reach of each, and the residual.
     """
-    moves = space.propose(payload, _PROPOSED * size, rng, rare=rare)
+    moves = space.propose(payload, _PROPOSED * size, rng, rare=evenly)
     residual, effects = effects_of(space, payload, moves)
+    residual = np.append(residual, bands.residual(*space.rows(payload)))
+    effects = np.hstack([effects, bands.effects(moves)])
+    moves = bands.freed(moves)
     sound = np.flatnonzero((effects != 0.0).any(axis=1) & np.isfinite(effects).all(axis=1))
     needed = 2 * (np.abs(residual) + 3) / np.sqrt(min(size, len(space.stock(payload))))
     extent = np.sqrt(((effects[sound] / needed) ** 2).mean(axis=1))
     unfit = np.abs(np.log(np.maximum(extent, 1e-9))) + rng.exponential(0.3, len(sound))
-    kept, reach = disjoint(space, payload, moves, sound[np.argsort(unfit)])
+    order = np.argsort(unfit)
+    if evenly:
+        order = order[np.argsort(_times(_variable(moves, sound[order])), kind="stable")]
+    kept, reach = disjoint(space, payload, moves, sound[order])
     kept, reach = kept[: _KEPT * size], reach[: _KEPT * size]
     return moves.subset(kept), effects[kept], reach, residual
+
+
+def _variable(moves: Moves, some: IntArray) -> IntArray:
+    """Return the first variable that each of some moves changes."""
+    before, after = moves.codes[moves.row_from[some, 0]], moves.codes[moves.row_to[some, 0]]
+    return np.asarray((before != after).argmax(axis=1))
+
+
+def _times(labels: IntArray) -> IntArray:
+    """How often each label occurred before."""
+    order = np.argsort(labels, kind="stable")
+    starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    found = np.empty(len(labels), dtype=np.int64)
+    found[order] = np.arange(len(labels)) - np.repeat(starts, np.diff(starts, append=len(labels)))
+    return found
 
 
 def _points(
@@ -111,11 +137,14 @@ def _points(
     noise = rng.normal(0.0, _NOISE, (_TRIES, n_moves))
     away = rng.normal(size=(_TRIES, n_moves)) @ reduced.effects
     away *= (rng.choice(_SPREADS, _TRIES) / np.abs(away).max(axis=1).clip(min=1e-300))[:, None]
-    noise[0], away[0] = 0.0, 0.0
+    noise[0], away[0], away[_TRIES // 2 :] = 0.0, 0.0, 0.0
     target = -_SCALE * (residual - aim + away) / reduced.room
     targets = np.hstack([middle / half + noise, target])
     shape = reduced.basis, reduced.star, reduced.norm
-    near = near_planes(*shape, targets, np.zeros((_TRIES, n_moves)))
+    # Figures hang on few of the planes, those far apart: the nearest of these may not be the one.
+    jitter = rng.normal(0.0, _JITTER, (_TRIES, n_moves)) * (np.sqrt(reduced.norm) > _COARSE)
+    jitter[: _TRIES // 2] = 0.0
+    near = near_planes(*shape, targets, jitter)
     within = np.clip(np.rint(near[:, :n_moves] * half), reduced.low, reduced.high)
     told = residual + within @ reduced.effects
     first = np.unique(np.round(told, 3), axis=0, return_index=True)[1]
