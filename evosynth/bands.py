@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosynth.kernels.cells import count_cells
-from evosynth.problem import Problem
+from evosynth.problem import CellArray, Problem
 from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.space import Moves
 
@@ -56,10 +56,14 @@ class Bands:
         """Distance of every smooth figure, estimated anew, and of each cell."""
         return np.append(self.problem.measure(codes, counts), self.residual(codes, counts))
 
+    def inside(self, cells: CellArray) -> FloatArray:
+        """Effect of each record on the cells, in half-widths, given its cells in all tables."""
+        table = np.searchsorted(self.problem.first_cell, self.cells, "right") - 1
+        return np.asarray((cells[:, table] == self.cells) / self.half)
+
     def effects(self, moves: Moves) -> FloatArray:
         """Effect of each move on the cells, in half-widths."""
-        table = np.searchsorted(self.problem.first_cell, self.cells, "right") - 1
-        inside = (moves.cells[:, table] == self.cells) / self.half
+        inside = self.inside(moves.cells)
         found = np.zeros((len(moves), len(self.cells)))
         for k in range(2):
             real = moves.row_from[:, k] >= 0

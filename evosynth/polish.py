@@ -25,6 +25,7 @@ from evosynth.blocks import by_blocks, fine_column
 from evosynth.closest import Reduced, centre, choose, solve
 from evosynth.kernels.moves import best_pair, pick_neutral
 from evosynth.newton import newton
+from evosynth.recount import countable
 from evosynth.schema import FloatArray, IntArray
 from evosynth.space import Moves, Payload, Space
 from evosynth.steer import steerable
@@ -86,7 +87,7 @@ def polish(
         stalled = 0 if least < before else stalled + 1
         if stalled == _HOPELESS:
             break
-    if 0.0 < least <= _CLOSE and space.problem.size <= _JOINT:
+    if 0.0 < least <= _CLOSE and (space.problem.size <= _JOINT or countable(space)):
         work = space.problem.schema.records * space.problem.size
         best = wander(space, best, rng, max(_LEAST_WANDERED, _WANDERED // work), stop)
     return best

@@ -9,6 +9,7 @@ at in turn, the nearer ones first, and none twice.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from evosynth.approach import INSIDE, PRINTS, disjoint, effects_of, outside
 from evosynth.bands import Bands
 from evosynth.closest import Reduced, centre, choose
 from evosynth.kernels.lattice import near_planes
+from evosynth.recount import Recount
 from evosynth.schema import FloatArray, IntArray
 from evosynth.space import Moves, Payload, Space
 
@@ -48,20 +50,15 @@ def wander(
     """Go from near miss to near miss by moves that keep to tables; return the best seen."""
     bands = Bands.of(space.problem)
     best, least = payload, outside(bands.measure(*space.rows(payload)), PRINTS)
-    here, idle, rank = payload, 0, space.problem.size
+    here, idle = payload, 0
+    recount, moving = Recount.of(space, bands), Moving(space, bands)
     seen: set[bytes] = set()
     for attempt in range(rounds):
         if least == 0.0 or stop():
             break
-        size = min(_MOST, max(_FEWEST, _EACH * rank))
-        moves, effects, reach, residual = _fine(space, bands, here, size, attempt % 2 == 1, rng)
-        if len(moves) == 0:
-            break
-        scale = np.maximum(np.sqrt((effects**2).mean(axis=0)), 1e-300)
-        rank = int(np.linalg.matrix_rank(effects / scale, tol=1e-6 * np.sqrt(len(effects))))
+        near = moving.near(here, attempt, rng) if recount is None else recount.near(here, rng)
         following, nearest = None, least + _BAND
-        for times in _points(moves, effects, reach, residual, size, rng):
-            found = space.apply(here, moves, times)
+        for found in near:
             measured = bands.measure(*space.rows(found))
             loss, key = outside(measured, PRINTS), np.round(measured, 3).tobytes()
             if loss < least:
@@ -78,6 +75,31 @@ def wander(
             here, idle = following, 0
             seen.add(chosen)
     return best
+
+
+@dataclass
+class Moving:
+    """Near misses by moves on disjoint records."""
+
+    space: Space
+    bands: Bands
+    rank: int | None = None
+    """Directions in which the figures moved the last time."""
+
+    def near(self, payload: Payload, attempt: int, rng: np.random.Generator) -> list[Payload]:
+        """Find datasets whose figures should be near their digits, the nearest first."""
+        rank = self.space.problem.size if self.rank is None else self.rank
+        size = min(_MOST, max(_FEWEST, _EACH * rank))
+        moves, effects, reach, residual = _fine(
+            self.space, self.bands, payload, size, attempt % 2 == 1, rng
+        )
+        if len(moves) == 0:
+            return []
+        scale = np.maximum(np.sqrt((effects**2).mean(axis=0)), 1e-300)
+        finest = 1e-6 * np.sqrt(len(effects))
+        self.rank = int(np.linalg.matrix_rank(effects / scale, tol=finest))
+        found = _points(moves, effects, reach, residual, size, rng)
+        return [self.space.apply(payload, moves, times) for times in found]
 
 
 def _fine(

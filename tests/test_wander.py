@@ -12,6 +12,7 @@ from evosynth.bands import Bands
 from evosynth.kernels.cells import count_cells
 from evosynth.record_types import Types
 from evosynth.records import Records
+from evosynth.recount import Recount
 from evosynth.spec import load
 from evosynth.wander import wander
 
@@ -125,3 +126,58 @@ def test_cells_of_counts_are_left_alone(tmp_path):
     )
     assert len(bands.cells) == 0
     assert bands.freed(moves) is moves
+
+
+def few_types(tmp_path):
+    """A logit of categories alone, beside a table of percentages: two dozen types of records."""
+    rng = np.random.default_rng(5)
+    n = 300
+    g, h = rng.integers(0, 3, n), rng.integers(0, 4, n)
+    x = np.column_stack([np.ones(n), g == 1, g == 2, h == 1, h == 2, h == 3]).astype(float)
+    y = (rng.random(n) < 1 / (1 + np.exp(-(x @ [-1, 0.5, 1, 0.3, 0.6, 0.9])))).astype(int)
+    fit = sm.Logit(y, x).fit(disp=0)
+    names = ["Intercept", "'G[1]'", "'G[2]'", "'H[1]'", "'H[2]'", "'H[3]'"]
+    shares = ", ".join(f"{k}: {100 * (h == k).mean():.0f}" for k in range(4))
+    file = tmp_path / "spec.yaml"
+    file.write_text(f"""
+records: {n}
+variables:
+  G: {{categories: {{0: A, 1: B, 2: C}}}}
+  H: {{categories: {{0: D, 1: E, 2: F, 3: G}}}}
+  Y: {{categories: {{0: Absent, 1: Present}}}}
+outputs:
+- kind: frequencies
+  of: Y
+  counts: {{0: {n - y.sum()}, 1: {y.sum()}}}
+- kind: frequencies
+  of: H
+  percentages: {{{shares}}}
+- kind: logit
+  formula: Y ~ G + H
+  coefficients: {{{", ".join(f"{n}: {v:.2f}" for n, v in zip(names, fit.params, strict=True))}}}
+  standard_errors: {{{", ".join(f"{n}: {v:.2f}" for n, v in zip(names, fit.bse, strict=True))}}}
+  log_likelihood: {fit.llf:.2f}
+""")
+    return problem_of(load(file)), np.column_stack([g, h, y])
+
+
+def test_counts_of_few_types_change_together(tmp_path):
+    problem, codes = few_types(tmp_path)
+    space = Types(problem)
+    rng = np.random.default_rng(0)
+    some = rng.choice(len(codes), 40, replace=False)
+    codes[some, 0] = codes[rng.permutation(some), 0]
+    payload = payload_of(space, codes)
+    before = outside(problem.measure(*space.rows(payload)), PRINTS)
+    recount = Recount.of(space, Bands.of(problem))
+    exact = problem.low == problem.high
+    for found in recount.near(payload, rng):
+        assert (found >= 0).all()
+        np.testing.assert_array_equal(
+            held(problem, space, found)[exact], held(problem, space, payload)[exact]
+        )
+    found = wander(space, payload, rng, 40)
+    cells = held(problem, space, found)
+    assert before > 1.0
+    assert (np.abs(problem.measure(*space.rows(found))) < PRINTS).all()
+    assert ((problem.low <= cells) & (cells <= problem.high)).all()
