@@ -25,9 +25,11 @@ from evosynth.blocks import by_blocks, fine_column
 from evosynth.closest import Reduced, centre, choose, solve
 from evosynth.kernels.moves import best_pair, pick_neutral
 from evosynth.newton import newton
+from evosynth.recount import countable
 from evosynth.schema import FloatArray, IntArray
 from evosynth.space import Moves, Payload, Space
 from evosynth.steer import steerable
+from evosynth.wander import wander
 
 _PROPOSED = 18
 _KEPT = 6
@@ -49,6 +51,8 @@ _BENT, _MEASURED = 4, 12
 its solutions are estimated anew."""
 _TURNS = 8
 """Rounds by variable for each round of all variables at once."""
+_LEAST_WANDERED, _WANDERED = 10, 1_000_000
+"""Rounds of the end game, and records times figures of all of them, whichever is more."""
 
 
 def polish(
@@ -83,6 +87,9 @@ def polish(
         stalled = 0 if least < before else stalled + 1
         if stalled == _HOPELESS:
             break
+    if 0.0 < least <= _CLOSE and (space.problem.size <= _JOINT or countable(space)):
+        work = space.problem.schema.records * space.problem.size
+        best = wander(space, best, rng, max(_LEAST_WANDERED, _WANDERED // work), stop)
     return best
 
 
