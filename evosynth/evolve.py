@@ -37,7 +37,7 @@ NO_PROGRESS = "no further progress"
 TIME_LIMIT, GENERATION_LIMIT = "time limit", "generation limit"
 INTERRUPTED = "interrupted"
 """Why a search stops that was told to."""
-_FIRST = 2
+_FIRST = 1, 3
 """Candidates drawn before others: these are often exact at once, or once polished."""
 _PATIENCE = 60
 """Generations without a better candidate to hand over after which a search ends."""
@@ -135,7 +135,8 @@ def evolve(
         if state is None:
             drawn: list[Candidate] = []
             by = START
-            for part in (range(min(_FIRST, size)), range(_FIRST, size)):
+            steps = [0, *(step for step in _FIRST if step < size), size]
+            for part in map(range, steps, steps[1:]):
                 tasks = [(toolbox.redraw if i else toolbox.draw, i) for i in part]
                 with phases(START):
                     drawn += spread(

@@ -51,8 +51,8 @@ _BENT, _MEASURED = 4, 12
 its solutions are estimated anew."""
 _TURNS = 8
 """Rounds by variable for each round of all variables at once."""
-_LEAST_WANDERED, _WANDERED = 10, 1_000_000
-"""Rounds of the end game, and records times figures of all of them, whichever is more."""
+_LEAST_WANDERED, _MOST_WANDERED, _WANDERED = 10, 60, 1_000_000
+"""Rounds of the end game at least and at most; in between, records times figures of all of them."""
 
 
 def polish(
@@ -89,7 +89,8 @@ def polish(
             break
     if 0.0 < least <= _CLOSE and (space.problem.size <= _JOINT or countable(space)):
         work = space.problem.schema.records * space.problem.size
-        best = wander(space, best, rng, max(_LEAST_WANDERED, _WANDERED // work), stop)
+        wandered = min(max(_LEAST_WANDERED, _WANDERED // work), _MOST_WANDERED)
+        best = wander(space, best, rng, wandered, stop)
     return best
 
 

@@ -360,14 +360,16 @@ def _draw_given(
     density = model.log_density(rows).reshape(len(parts), n_runs) + np.log(width)
     density = np.where(np.add.reduceat(margin, start) > 0, density, -np.inf)
     edges = np.cumsum(np.exp(density - density.max(axis=1, keepdims=True)), axis=1)
-    drawn = np.empty(len(codes), dtype=np.int64)
-    order = np.argsort(which, kind="stable")
-    for part, rows_of in enumerate(np.split(order, np.cumsum(np.bincount(which))[:-1])):
-        goal = uniform[rows_of] * edges[part, -1]
-        run = np.minimum(np.searchsorted(edges[part], goal, side="right"), n_runs - 1)
-        first = np.where(run > 0, edges[part, run - 1], 0.0)
-        along = (goal - first) / np.maximum(edges[part, run] - first, 1e-300)
-        drawn[rows_of] = start[run] + np.floor(np.clip(along, 0.0, 1 - 1e-12) * width[run])
+    # Shares run from 0 to 1 in each part, and part by part: one search for all rows.
+    goal = uniform + which
+    ends = (edges / edges[:, -1:] + np.arange(len(parts))[:, None]).ravel()
+    at = np.clip(
+        np.searchsorted(ends, goal, side="right"), which * n_runs, (which + 1) * n_runs - 1
+    )
+    first = np.where(at > which * n_runs, ends[at - 1], which)
+    along = np.clip((goal - first) / np.maximum(ends[at] - first, 1e-300), 0.0, 1 - 1e-12)
+    run = at - which * n_runs
+    drawn = start[run] + np.floor(along * width[run]).astype(np.int64)
     return np.minimum(drawn, len(margin) - 1)
 
 

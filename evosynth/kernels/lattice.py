@@ -5,11 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evosynth.kernels._jit import Floats, jit
+from evosynth.kernels._jit import Floats, jit, jit_sum
 
 # Lenstra, Lenstra and Lovász ask for a constant between 1/4 and 1; nearer 1 reduces better.
 _DELTA = 0.99
 _MOST_TURNS = 8
+
+
+@jit_sum
+def _dot(a: Floats, b: Floats) -> float:
+    total = 0.0
+    for c in range(len(a)):
+        total += a[c] * b[c]
+    return total
 
 
 @jit
@@ -61,10 +69,7 @@ def _orthogonalise(basis: Floats, mu: Floats, norm: Floats, star: Floats, k: int
         mu[k, j] = 0.0
     for _ in range(2):
         for j in range(k):
-            dot = 0.0
-            for c in range(width):
-                dot += star[k, c] * star[j, c]
-            part = dot / norm[j]
+            part = _dot(star[k], star[j]) / norm[j]
             mu[k, j] += part
             for c in range(width):
                 star[k, c] -= part * star[j, c]
@@ -112,10 +117,7 @@ def nearest_plane(basis: Floats, star: Floats, norm: Floats, target: Floats) -> 
     n, width = basis.shape
     rest = target.copy()
     for i in range(n - 1, -1, -1):
-        dot = 0.0
-        for c in range(width):
-            dot += rest[c] * star[i, c]
-        q = np.rint(dot / norm[i])
+        q = np.rint(_dot(rest, star[i]) / norm[i])
         if q != 0.0:
             for c in range(width):
                 rest[c] -= q * basis[i, c]
@@ -132,10 +134,7 @@ def near_planes(
     for t in range(len(targets)):
         rest = targets[t].copy()
         for i in range(n - 1, -1, -1):
-            dot = 0.0
-            for c in range(width):
-                dot += rest[c] * star[i, c]
-            q = np.rint(dot / norm[i] + jitter[t, i])
+            q = np.rint(_dot(rest, star[i]) / norm[i] + jitter[t, i])
             if q != 0.0:
                 for c in range(width):
                     rest[c] -= q * basis[i, c]
@@ -180,10 +179,7 @@ def descend(effects: Floats, reach: Floats, residual: Floats, passes: int) -> Fl
         for m in range(n_moves):
             if length[m] == 0.0:
                 continue
-            dot = 0.0
-            for j in range(width):
-                dot += residual[j] * effects[m, j]
-            wanted = times[m] + np.rint(-dot / length[m])
+            wanted = times[m] + np.rint(-_dot(residual, effects[m]) / length[m])
             step = min(max(wanted, -reach[m, 0]), reach[m, 1]) - times[m]
             if step != 0.0:
                 changed = True
