@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, Field
 from scipy import stats
 
+from evosynth.classes import all_levels, classify
 from evosynth.design import Column, Design, column_moments
 from evosynth.errors import Fault, Path
 from evosynth.fitted import Model
@@ -19,7 +20,7 @@ from evosynth.model import FORMS, Parameter, Regression
 from evosynth.model_clashes import clashes
 from evosynth.model_items import Item, Robust, Traits, known_parameters, known_signs
 from evosynth.null_model import Null
-from evosynth.objective import Plan
+from evosynth.objective import CellTable, Plan
 from evosynth.printed import Published
 from evosynth.refit import Estimates
 from evosynth.schema import FloatArray, Schema, Variable
@@ -163,7 +164,15 @@ class Estimated(Regression):
             spread,
             density,
         )
-        return Plan(smooth=(block,))
+        return Plan(self._null_cells(null, schema), smooth=(block,))
+
+    def _null_cells(self, null: Null | None, schema: Schema) -> tuple[CellTable, ...]:
+        """Return the table of an outcome that is a category, as a null model tells."""
+        outcome = schema[self._formula.outcome]
+        if null is None or not outcome.categorical or self.condition is not None:
+            return ()
+        classes = classify(schema, {outcome.name: all_levels(outcome)})
+        return (CellTable.free(classes.grid, schema.records),)
 
     def _information(self, schema: Schema, variance: float) -> float | None:
         """Bound the information of a record, if the residual variance is at least so much."""

@@ -21,6 +21,7 @@ from evosynth.calibration import (
 )
 from evosynth.kernels.cells import count_weights, rake, sum_rows
 from evosynth.leeway import Leeway
+from evosynth.null_counts import decide
 from evosynth.problem import CellArray, Problem
 from evosynth.sampling import Placement, density, likely, refine, sample, seat
 from evosynth.schema import Codes, FloatArray, IntArray
@@ -118,6 +119,8 @@ def prepare(
         if weights.sum() ** 2 > _SOUND * problem.schema.records * (weights @ weights):
             break
         refine(problem, margins, columns, codes, weights)
+    if calibrated and decide(problem, cells, weights):
+        fit(problem, codes, cells, weights, stop)
     if unsettled:
         leeway = Leeway.of(problem, codes, cells, weights) if calibrated else None
         settle(problem, count_weights(cells, weights, len(problem.low)), rng, stop, leeway)
