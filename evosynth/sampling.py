@@ -359,18 +359,17 @@ def _draw_given(
     rows[:, column] = np.tile(middle, len(parts))
     density = model.log_density(rows).reshape(len(parts), n_runs) + np.log(width)
     density = np.where(np.add.reduceat(margin, start) > 0, density, -np.inf)
-    edges = np.cumsum(np.exp(density - density.max(axis=1, keepdims=True)), axis=1)
+    top = np.maximum(density.max(axis=1, keepdims=True), -1e300)
+    edges = np.cumsum(np.exp(density - top), axis=1)
+    shares = edges / np.where(edges[:, -1:] > 0, edges[:, -1:], 1.0)
     # Shares run from 0 to 1 in each part, and part by part: one search for all rows.
-    goal = uniform + which
-    ends = (edges / edges[:, -1:] + np.arange(len(parts))[:, None]).ravel()
-    at = np.clip(
-        np.searchsorted(ends, goal, side="right"), which * n_runs, (which + 1) * n_runs - 1
-    )
-    first = np.where(at > which * n_runs, ends[at - 1], which)
+    goal, least = uniform + which, which * n_runs
+    ends = (shares + np.arange(len(parts))[:, None]).ravel()
+    at = np.clip(np.searchsorted(ends, goal, side="right"), least, least + n_runs - 1)
+    first = np.where(at > least, ends[at - 1], which)
     along = np.clip((goal - first) / np.maximum(ends[at] - first, 1e-300), 0.0, 1 - 1e-12)
-    run = at - which * n_runs
-    drawn = start[run] + np.floor(along * width[run]).astype(np.int64)
-    return np.minimum(drawn, len(margin) - 1)
+    drawn = start[at - least] + np.floor(along * width[at - least]).astype(np.int64)
+    return np.asarray(np.minimum(drawn, len(margin) - 1), dtype=np.int64)
 
 
 def _spaced(margin: FloatArray, valid: int, most: int) -> IntArray:

@@ -20,7 +20,9 @@ variables:
 outputs:
   - kind: multinomial
     formula: CHOICE ~ SEX
-    coefficients: {{b: {{Intercept: -0.31, "SEX[2]": 0.42}}, c: {{Intercept: -0.72, "SEX[2]": 0.85}}}}
+    coefficients:
+      b: {{Intercept: -0.31, "SEX[2]": 0.42}}
+      c: {{Intercept: -0.72, "SEX[2]": 0.85}}
 {figures}"""
 
 
