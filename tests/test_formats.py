@@ -192,10 +192,21 @@ def test_reserved_names_and_names_that_differ_in_case_are_replaced():
         "str5": "v_str5",
         "AGE": "AGE",
     }
+    own = ["_people", "_term12", "s_k", "s_kids", "_terms"]  # the first three are the script's
+    found = limits.rename(own, 32, len, stata._allowed)
+    assert list(found.values()) == ["v_people", "v_term12", "v_s_k", "s_kids", "_terms"]
     found = limits.rename(
         ["age", "AGE", "All"], 64, len, lambda n: n.upper() != "ALL", str.casefold
     )
     assert found == {"age": "age", "AGE": "AGE_2", "All": "v_All"}
+
+
+def test_missing_codes_of_numbers_are_told_as_they_stand_in_the_data(tmp_path):
+    text = SPEC.replace("decimals: 2}, missing: true", "decimals: 2}, missing: {-9: Refused}")
+    schema = small(tmp_path, text).schema
+    assert "data.dta: missing codes of HEIGHT: -9 is .a" in formats.notes(["stata"], schema)
+    notes = list(stata._variable_notes(schema["HEIGHT"], stata.fit(schema)))
+    assert notes == [".a was the code -9: Refused"]
 
 
 def test_formats_of_the_command_line_add_to_those_of_the_spec(tmp_path, capsys):

@@ -336,6 +336,40 @@ def test_long_commands_of_spss_are_broken_between_words(tmp_path):
     assert all(f"AGE = {age}" in whole for age in range(20, 61))
 
 
+def test_scripts_tell_the_bounds_of_figures_that_print_gives_by_words_stars_or_rounding(tmp_path):
+    outputs = """
+  - kind: crosstab
+    rows: SEX
+    columns: YES
+    rounded: 5
+    suppressed: [1, 9]
+    counts: {1: [95, suppressed], 2: [75, structural]}
+  - {kind: chi_square, rows: SEX, columns: YES, p: "*", statistic: 2.00}
+  - {kind: anova, of: AGE, by: AREA, p: <0.5}"""
+    prepare(tmp_path, outputs)
+    named = {
+        "SEX=1, YES=0 [93 to 97]",
+        "SEX=1, YES=1 [1 to 9]",
+        "SEX=2, YES=1",
+        "p [0.01 to 0.05]",
+        "statistic",
+        "p",
+    }
+    printed = run([sys.executable, str(tmp_path / "analysis.py")])
+    assert named <= {re.sub(r" {2,}.*", "", row) for row in printed.splitlines()}
+    for name in ("analysis.R", "analysis.do", "analysis.sps"):
+        text = (tmp_path / name).read_text("utf-8")
+        assert all(figure in text for figure in named)
+
+
+def test_the_script_for_stata_renames_columns_all_at_once(tmp_path):
+    prepare(tmp_path, OUTPUTS["frequencies"])
+    text = (tmp_path / "analysis.do").read_text("utf-8")
+    columns = re.search(r"rename ///\n +\((.*)\) ///\n +\((.*)\)\n", text)
+    assert columns.group(1).split() == [f"v{i}" for i in range(1, 10)]
+    assert columns.group(2).split()[:3] == ["AGE", "SEX", "AREA"]
+
+
 @needs_r
 @pytest.mark.parametrize("kind", OUTPUTS)
 def test_the_r_script_prints_every_figure(kind, tmp_path):

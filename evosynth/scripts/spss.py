@@ -13,7 +13,7 @@ from evosynth.schema import Schema, Variable
 from evosynth.scripts import spss_models
 from evosynth.scripts.spss_text import broken, comment, literal, quoted
 from evosynth.scripts.survey import SPSS_NOTE
-from evosynth.scripts.text import Block, blocks, compared, is_text, line, opening
+from evosynth.scripts.text import Block, blocks, compared, is_text, line, named, opening
 
 if TYPE_CHECKING:
     from evosynth.spec import Spec
@@ -30,7 +30,7 @@ def script(spec: Spec, written: bool) -> str:
     lines += ["GET FILE='data.sav'."] if written else list(_load(schema))
     for block in blocks(spec):
         lines += ["", comment(block.heading), f"TITLE {quoted(line(block.heading, 55))}."]
-        lines += [comment(f"published: {f.label} = {f.printed.text}") for f in block.figures]
+        lines += [comment(f"published: {named(f)} = {f.printed.text}") for f in block.figures]
         weight = getattr(block.analysis, "weight", None)
         if weight is not None:
             lines += [comment(SPSS_NOTE), f"WEIGHT BY {names[weight]}."]
