@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ STAGING = ".evosynth."
 """What names of unfinished folders begin with; eight random characters follow."""
 _EARLIER = ".evosynth.earlier."
 _JOURNAL = "journal.json"
+_RANDOM = re.compile(r"[a-z0-9_]{8}")
 
 
 def move(staging: Path, folder: Path, remove: Sequence[str] = ()) -> None:
@@ -99,8 +101,12 @@ def recover(folder: Path) -> None:
         if earlier.is_dir() and not earlier.is_symlink():
             _undo(earlier, folder)
     for unfinished in folder.glob(f"{STAGING}????????"):
-        if unfinished.is_dir() and not unfinished.is_symlink():
+        if unfinished.is_symlink():
+            continue
+        if unfinished.is_dir():
             shutil.rmtree(unfinished, ignore_errors=True)
+        elif _RANDOM.fullmatch(unfinished.name.removeprefix(STAGING)):  # a page that was to follow
+            unfinished.unlink(missing_ok=True)
 
 
 def _undo(earlier: Path, folder: Path) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from evosynth.errors import DataError, shown, suggest
 
 COLUMNS = ("variable", "label", "code", "value label", "count")
 _MOST_ROWS = 100_000
+_MOST_FAULTS = 50
 _MISSING = re.compile(r"\bmissing\b|\brefus|don.?t know|not (answered|asked|applicable)", re.I)
 
 EXAMPLE = """\
@@ -111,29 +114,51 @@ def _read(file: Path) -> list[_Entry]:
         raise DataError(f"{file}: cannot be read: {error.strerror or error}") from error
     first = text.partition("\n")[0]
     mark = max(",;\t", key=first.count)
-    rows = csv.reader(text.splitlines(), delimiter=mark)
-    header = [_plain(name) for name in next(rows, [])]
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+    try:
+        header = [_plain(name) for name in next(rows, [])]
+        at = _columns(header, file)
+        entries = _entries(rows, at, file)
+    except csv.Error as error:
+        raise DataError(f"{file}:{rows.line_num} is not CSV: {error}") from error
+    if not entries:
+        raise DataError(f"{file}: there is no variable")
+    return list(entries.values())
+
+
+def _columns(header: list[str], file: Path) -> dict[str, int]:
+    """Find where each column stands."""
     known = {_plain(name): name for name in COLUMNS}
     for name in header:
         if name and name not in known:
-            hint = suggest(name, COLUMNS)
+            hint = suggest(name, COLUMNS) or f"; the columns are {', '.join(COLUMNS)}"
             raise DataError(f"{file}:1 unknown column {shown(name)!r}{hint}")
     at = {known[name]: place for place, name in enumerate(header) if name}
     if "variable" not in at:
         raise DataError(f"{file}:1 no column 'variable'; the columns are {', '.join(COLUMNS)}")
+    return at
+
+
+def _entries(rows: Any, at: dict[str, int], file: Path) -> dict[str, _Entry]:
+    """Read the lines, and tell all that is wrong with them at once."""
     entries: dict[str, _Entry] = {}
-    name = ""
-    for number, row in enumerate(rows, 2):
+    faults: list[str] = []
+    name, number = "", rows.line_num + 1
+    for row in rows:
         if number > _MOST_ROWS:
             raise DataError(f"{file}: more than {_MOST_ROWS:,} lines")
-        cells = {key: row[i].strip() if i < len(row) else "" for key, i in at.items()}
-        if not any(cells.values()):
-            continue
-        name = cells["variable"] or name
-        _add(entries, name, cells, f"{file}:{number}")
-    if not entries:
-        raise DataError(f"{file}: there is no variable")
-    return list(entries.values())
+        cells = {key: " ".join(row[i].split()) if i < len(row) else "" for key, i in at.items()}
+        if any(cells.values()):
+            name = cells["variable"] or name
+            try:
+                _add(entries, name, cells, f"{file}:{number}")
+            except DataError as error:
+                faults.append(str(error))
+        number = rows.line_num + 1  # of the next row: a cell may have several lines
+    if faults:
+        more = [f"… and {len(faults) - _MOST_FAULTS} more"] if len(faults) > _MOST_FAULTS else []
+        raise DataError("\n".join([*faults[:_MOST_FAULTS], *more]))
+    return entries
 
 
 def _plain(name: str) -> str:
@@ -149,14 +174,15 @@ def _add(entries: dict[str, _Entry], name: str, cells: dict[str, str], place: st
     code, count = cells.get("code", ""), cells.get("count", "").replace(",", "")
     if not code:
         if cells.get("value label") or count:
-            raise DataError(f"{place} a value label or count needs a code")
+            raise DataError(f"{place} a value label or count needs a code; fill the column 'code'")
         return
     if code in entry.codes:
-        raise DataError(f"{place} {name} has the code {shown(code)!r} twice")
+        raise DataError(f"{place} {name} has the code {shown(code)!r} twice; leave one out")
     entry.codes[code] = cells.get("value label", "") or code
     if count:
         if not count.isascii() or not count.isdigit():
-            raise DataError(f"{place} count {shown(count)!r} is not a whole number")
+            remedy = "write it in digits alone, or leave it out"
+            raise DataError(f"{place} count {shown(count)!r} is not a whole number; {remedy}")
         entry.counts[code] = int(count)
     if _MISSING.search(entry.codes[code]):
         entry.missing.add(code)

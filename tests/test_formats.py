@@ -134,6 +134,64 @@ def test_r_reads_labels_and_missing_values(folder):
     ]
 
 
+R13 = """
+suppressMessages(library(readstata13))
+d <- read.dta13(file.path(commandArgs(TRUE)[1], "data.dta"), convert.factors = FALSE,
+                missing.type = TRUE)
+about <- attributes(d)
+cat(names(d)[6], about$var.labels[1], about$datalabel, sep = "|"); cat("\\n")
+cat(names(about$label.table$CARS), sep = "|"); cat("\\n")
+cat(table(about$missing$CARS), sum(is.na(d$HEIGHT)) > 0, unique(d$AREA)[1] %in% d$AREA, "\\n")
+"""
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_a_reader_of_its_own_opens_the_stata_file(folder):
+    there = 'cat(requireNamespace("readstata13", quietly = TRUE))'
+    found = subprocess.run(["Rscript", "-e", there], capture_output=True, text=True, check=True)
+    if found.stdout != "TRUE":
+        pytest.skip("R's package readstata13 is not installed")
+    done = subprocess.run(
+        ["Rscript", "-e", R13, str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        f'{LONG}|Région "où"|SYNTHETIC teaching data: Trust – الثقة 🚗',
+        "No|Yes|Refused|Don't know",
+        "12 11 TRUE TRUE ",
+    ]
+
+
+PSPP = "GET FILE='data.sav'.\nDISPLAY DICTIONARY.\nDISPLAY DOCUMENTS.\nFREQUENCIES CARS AREA.\n"
+
+
+@pytest.mark.skipif(shutil.which("pspp") is None, reason="PSPP is not installed")
+def test_pspp_opens_the_spss_file(folder, tmp_path):
+    shutil.copy(folder / "data.sav", tmp_path)
+    (tmp_path / "look.sps").write_text(PSPP)
+    done = subprocess.run(
+        ["pspp", "-O", "format=csv", "-o", "out.csv", "look.sps"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    text = (tmp_path / "out.csv").read_text("utf-8")
+    for row in (
+        'AREA,1,"Région ""où""",Nominal,Input,8,Left,A4,A4,',
+        "CARS,2,Cars,Nominal,Input,8,Right,F8.0,F8.0,-9; -8",
+        ",s,جنوب",
+        ",-9[a],Refused",
+        f"{LONG},1,{'v' * 120}"[len(LONG) :],
+        "Missing,Refused,12,4.0%,,",
+        ",🌊 West,50,16.7%",
+    ):
+        assert row in text, row
+    assert "These data are synthetic" in text
+
+
 def test_names_and_labels_are_never_cut_in_silence(result, folder):
     notes = formats.notes(result.spec.formats, result.spec.schema)
     text = "\n".join(notes)
@@ -192,10 +250,21 @@ def test_reserved_names_and_names_that_differ_in_case_are_replaced():
         "str5": "v_str5",
         "AGE": "AGE",
     }
+    own = ["_people", "_term12", "s_k", "s_kids", "_terms"]  # the first three are the script's
+    found = limits.rename(own, 32, len, stata._allowed)
+    assert list(found.values()) == ["v_people", "v_term12", "v_s_k", "s_kids", "_terms"]
     found = limits.rename(
         ["age", "AGE", "All"], 64, len, lambda n: n.upper() != "ALL", str.casefold
     )
     assert found == {"age": "age", "AGE": "AGE_2", "All": "v_All"}
+
+
+def test_missing_codes_of_numbers_are_told_as_they_stand_in_the_data(tmp_path):
+    text = SPEC.replace("decimals: 2}, missing: true", "decimals: 2}, missing: {-9: Refused}")
+    schema = small(tmp_path, text).schema
+    assert "data.dta: missing codes of HEIGHT: -9 is .a" in formats.notes(["stata"], schema)
+    notes = list(stata._variable_notes(schema["HEIGHT"], stata.fit(schema)))
+    assert notes == [".a was the code -9: Refused"]
 
 
 def test_formats_of_the_command_line_add_to_those_of_the_spec(tmp_path, capsys):

@@ -106,7 +106,11 @@ def test_what_a_killed_run_had_not_finished_is_removed(tmp_path):
     unfinished = folder / ".evosynth.ab12_xyz"
     unfinished.mkdir()
     (unfinished / "data.csv").write_text("half of it")
-    (folder / ".evosynth.notes.txt").write_text("mine")
+    (folder / ".evosynth.0123_xyz").write_text("half a page")
+    mine = [folder / ".evosynth.notes.txt", folder / ".evosynth.My.notes"]
+    for file in mine:
+        file.write_text("mine")
     place.recover(folder)
-    (folder / ".evosynth.notes.txt").unlink()
+    for file in mine:
+        file.unlink()
     assert content(folder) == before

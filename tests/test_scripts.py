@@ -15,12 +15,15 @@ from cases import SPECS, small
 from models import truth
 
 import evosynth
+from evosynth import formats
 from evosynth import kinds as kinds_
+from evosynth.formats.dataset import Dataset
 from evosynth.scripts import scripts
 
 NASTY = 'x"\'; import os; os._exit(3) # `$HOME\' \\" */ /* /// .\nsystem("exit 3")\u2028q(3)'
 QUOTED = '"' + NASTY.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 QUOTED = QUOTED.replace("\u2028", "\\L") + '"'
+TAME = "x\"'; $HOME' /* /// ."
 SPEC = f"""
 title: {QUOTED}
 source: {QUOTED}
@@ -144,6 +147,10 @@ OUTPUTS = {
     f: 1.000
     p: 0.500
     eta_squared: 0.010
+  - kind: anova
+    of: PAY
+    by: AREA
+    f: 1.000
   - kind: odds_ratio
     rows: SEX
     columns: YES
@@ -265,19 +272,24 @@ OUTPUTS = {
 needs_r = pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 
 
-def prepare(folder: Path, outputs: str):
+def prepare(folder: Path, outputs: str, nasty: str = NASTY, written=()):
     """Write random data and the scripts of a spec; the figures as evosynth recomputes them."""
-    spec = small(folder, SPEC + outputs.replace("TITLE", QUOTED), anyway=True)
+    quoted = QUOTED if nasty == NASTY else "'" + nasty.replace("'", "''") + "'"
+    text = (SPEC + outputs.replace("TITLE", QUOTED)).replace(QUOTED, quoted)
+    spec = small(folder, text, anyway=True)
     data = truth(3, 400)
     rng = np.random.default_rng(1)
-    data["AREA"] = data["AREA"].where(data["AREA"] != "s", NASTY)
+    data["AREA"] = data["AREA"].where(data["AREA"] != "s", nasty)
     data.loc[rng.random(400) < 0.1, "AGE"] = -9
     data.loc[rng.random(400) < 0.1, "SEX"] = -8
     data["PAY"] = data["PAY"].where(rng.random(400) > 0.1)
     data.to_csv(folder / "data.csv", index=False)
-    for name, text in scripts(spec).items():
+    for name, text in scripts(spec, written).items():
         (folder / name).write_text(text, encoding="utf-8")
-    found = evosynth.verify(spec, evosynth.read_data(folder / "data.csv", spec.schema))
+    read = evosynth.read_data(folder / "data.csv", spec.schema)
+    for name in written:
+        formats.write(name, Dataset.of(read, spec), folder / formats.file_name(name))
+    found = evosynth.verify(spec, read)
     assert np.isfinite(found["value"]).all()
     return spec, found
 
@@ -313,6 +325,51 @@ def test_the_python_script_prints_every_figure(kind, tmp_path):
     compare(run([sys.executable, str(tmp_path / "analysis.py")]), found)
 
 
+def test_long_commands_of_spss_are_broken_between_words(tmp_path):
+    where = f"AGE in ({', '.join(map(str, range(20, 60)))}) or AGE == 60"
+    prepare(tmp_path, OUTPUTS["frequencies"].replace("AREA != 'w' and not", f"({where}) and not"))
+    rows = (tmp_path / "analysis.sps").read_text("utf-8").splitlines()
+    assert max(map(len, rows)) <= 256
+    at = next(i for i, row in enumerate(rows) if "AGE = 20 OR" in row)
+    assert rows[at + 1].startswith("    ") and rows[at + 1].lstrip().startswith(("OR", "(", "AGE"))
+    whole = " ".join(row.strip() for row in rows[at : at + 8])
+    assert all(f"AGE = {age}" in whole for age in range(20, 61))
+
+
+def test_scripts_tell_the_bounds_of_figures_that_print_gives_by_words_stars_or_rounding(tmp_path):
+    outputs = """
+  - kind: crosstab
+    rows: SEX
+    columns: YES
+    rounded: 5
+    suppressed: [1, 9]
+    counts: {1: [95, suppressed], 2: [75, structural]}
+  - {kind: chi_square, rows: SEX, columns: YES, p: "*", statistic: 2.00}
+  - {kind: anova, of: AGE, by: AREA, p: <0.5}"""
+    prepare(tmp_path, outputs)
+    named = {
+        "SEX=1, YES=0 [93 to 97]",
+        "SEX=1, YES=1 [1 to 9]",
+        "SEX=2, YES=1",
+        "p [0.01 to 0.05]",
+        "statistic",
+        "p",
+    }
+    printed = run([sys.executable, str(tmp_path / "analysis.py")])
+    assert named <= {re.sub(r" {2,}.*", "", row) for row in printed.splitlines()}
+    for name in ("analysis.R", "analysis.do", "analysis.sps"):
+        text = (tmp_path / name).read_text("utf-8")
+        assert all(figure in text for figure in named)
+
+
+def test_the_script_for_stata_renames_columns_all_at_once(tmp_path):
+    prepare(tmp_path, OUTPUTS["frequencies"])
+    text = (tmp_path / "analysis.do").read_text("utf-8")
+    columns = re.search(r"rename ///\n +\((.*)\) ///\n +\((.*)\)\n", text)
+    assert columns.group(1).split() == [f"v{i}" for i in range(1, 10)]
+    assert columns.group(2).split()[:3] == ["AGE", "SEX", "AREA"]
+
+
 @needs_r
 @pytest.mark.parametrize("kind", OUTPUTS)
 def test_the_r_script_prints_every_figure(kind, tmp_path):
@@ -322,6 +379,55 @@ def test_the_r_script_prints_every_figure(kind, tmp_path):
     if there != "TRUE":
         pytest.skip(f"R's package {needed} is not installed")
     compare(run(["Rscript", str(tmp_path / "analysis.R")]), found)
+
+
+ABSENT = (
+    "Unknown command `GENLIN'",
+    "Unknown command `QUANTILE'",
+    "NOMREG: NOMREG is not yet implemented",
+    "NONPAR CORR: NONPAR CORR is not yet implemented",
+    "PLUM: PLUM is not yet implemented",
+    "UNIANOVA: UNIANOVA is not yet implemented",
+    "MEANS: Syntax error at `STATISTICS'",
+    "REGRESSION: Syntax error at `REGWGT'",
+)
+"""What PSPP says of procedures of SPSS that it does not have."""
+SHOWN = {
+    "frequencies": "proportions",
+    "summary": "AGE|quantile|iqr",
+    "correlation": "rho|AGE and HOURS",
+    "tests": "eta|df|p$|risk",
+    "ols": "AREA|log|aic|bic|n$",
+    "logit": "z of|likelihood|aic|bic|lr|deviance|squared|n$",
+}
+"""Kinds whose figures PSPP prints, apart from those that match: it rounds them, or errs."""
+
+
+@pytest.mark.skipif(shutil.which("pspp") is None, reason="PSPP is not installed")
+@pytest.mark.parametrize("written", [(), ("spss",)])
+@pytest.mark.parametrize("kind", OUTPUTS)
+def test_the_spss_script_runs_in_pspp(kind, written, tmp_path):
+    _, found = prepare(tmp_path, OUTPUTS[kind], TAME, written)
+    done = subprocess.run(
+        ["pspp", "-O", "format=csv", "-o", "out.csv", "analysis.sps"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    printed = (tmp_path / "out.csv").read_text("utf-8")
+    told = re.findall(r"(?:error|warning): (.*)", done.stdout + done.stderr + printed)
+    assert [text for text in told if not text.startswith(ABSENT)] == []
+    numbers = set(re.findall(r"(?<![\w.])-?\d*\.\d+|(?<![\w.])-?\d+(?![\w.])", printed))
+    for figure in found.itertuples() if kind in SHOWN else ():
+        if re.search(SHOWN[kind], figure.figure):
+            continue
+        assert any(
+            abs(float(n) - figure.value) <= 0.5001 * 10.0 ** -len(n.partition(".")[2])
+            for n in numbers
+            if "." in n or figure.value == int(figure.value)
+        ), figure.figure
 
 
 def test_every_kind_is_run():

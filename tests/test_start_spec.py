@@ -70,6 +70,20 @@ def test_faults_of_a_codebook_name_the_line(text, message, tmp_path):
         start_spec.from_codebook(tmp_path / "c.csv")
 
 
+def test_all_faults_of_a_codebook_are_told_at_once_by_the_lines_where_they_begin(tmp_path):
+    rows = 'variable,label,code,count\nA,"one\nlabel\u2028of three",1,5\n,,2,x\n1B,b,,\n,,3,y\n'
+    (tmp_path / "c.csv").write_text(rows, encoding="utf-8")
+    with pytest.raises(DataError) as told:
+        start_spec.from_codebook(tmp_path / "c.csv")
+    found = [line.removeprefix(f"{tmp_path}/") for line in str(told.value).splitlines()]
+    assert [line.partition(" ")[0] for line in found] == ["c.csv:4", "c.csv:5", "c.csv:6"]
+    assert found[0].endswith(
+        "count 'x' is not a whole number; write it in digits alone, or leave it out"
+    )
+    (tmp_path / "c.csv").write_text(rows.replace(",x", ",6").split("1B")[0], encoding="utf-8")
+    assert 'label: "one label of three"' in start_spec.from_codebook(tmp_path / "c.csv")
+
+
 def test_text_of_a_codebook_stays_text(tmp_path):
     label = 'x", integer: [1, 2]} # \\ {{ \t'
     doubled = label.replace('"', '""')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,11 @@ _RESERVED = frozenset(
     "_all _b _coef _cons _n _N _pi _pred _rc _se _skip byte double float if in int long strL using "
     "with".split()
 )
+_TAKEN = re.compile(
+    r"_(people|groups?|outcome|text_|term\d+)|s_(value|everyone|k|reach|spread|(null_)?deviance|"
+    r"n\d\d|(odds|risk)(_se)?|z|chi2|df|v|gap)"
+)
+"""Names of variables and scalars in ``analysis.do``."""
 _NOTE = 67_000
 _EPOCH = 3653
 """Days from 1960, where Stata begins to count, to 1970."""
@@ -44,7 +50,7 @@ _CHUNK = 250_000
 
 def _allowed(name: str) -> bool:
     text = name.startswith("str") and name[3:].isdigit()
-    return name not in _RESERVED and not text
+    return name not in _RESERVED and not text and not _TAKEN.fullmatch(name)
 
 
 def letters(variable: Variable) -> dict[Any, str]:
@@ -58,7 +64,8 @@ def fit(schema: Schema) -> Fit:
     """Shorten what is too long; refuse what Stata has no place for."""
     found = plain(schema)
     found.names = rename(found.names, _NAME, len, _allowed)
-    say_names(found, f"Stata takes names of up to {_NAME} characters and reserves some words")
+    why = f"Stata takes names of up to {_NAME} characters; it and analysis.do reserve some words"
+    say_names(found, why)
     fit_labels(found, _LABEL, len, f"{_LABEL} characters")
     for variable in schema.shown:
         if variable.values.dtype == object:
@@ -72,7 +79,7 @@ def fit(schema: Schema) -> Fit:
         for code, letter in codes.items():
             own[letter] = own.pop(code)
         if codes:
-            pairs = ", ".join(f"{code} is .{letter}" for code, letter in codes.items())
+            pairs = ", ".join(f"{code:.15g} is .{letter}" for code, letter in codes.items())
             found.notes.append(f"missing codes of {shown(variable.name)}: {pairs}")
         wide = [code for code in own if not isinstance(code, str) and abs(code) > _LONG]
         if wide:
@@ -173,4 +180,4 @@ def _variable_notes(variable: Variable, own: Fit) -> Iterator[str]:
     if labels and variable.name not in own.values:
         yield "; ".join(f"{code} = {text}" for code, text in labels.items())
     for code, letter in letters(variable).items():
-        yield f".{letter} was the code {code}: {labels.get(code, code)}"
+        yield f".{letter} was the code {code:.15g}: {labels.get(code, code)}"

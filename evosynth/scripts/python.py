@@ -20,7 +20,7 @@ from evosynth.condition import Comparison, Condition, Not, Or
 from evosynth.schema import Schema
 from evosynth.scripts import python_models
 from evosynth.scripts.survey import WEIGHTED_PYTHON
-from evosynth.scripts.text import Block, blocks, compared, decimals, is_text, line, opening
+from evosynth.scripts.text import Block, blocks, compared, decimals, is_text, line, named, opening
 
 if TYPE_CHECKING:
     from evosynth.spec import Spec
@@ -162,7 +162,7 @@ def _analysis(block: Block, schema: Schema) -> Iterator[str]:
 def show(block: Block, position: int, expression: str) -> str:
     """Write the line that prints one figure."""
     figure = block.figures[position]
-    label, published = line(figure.label), line(figure.printed.text)
+    label, published = line(named(figure)), line(figure.printed.text)
     return f"show({label!r}, {published!r}, {expression}, {decimals(figure)})"
 
 

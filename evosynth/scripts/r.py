@@ -20,7 +20,7 @@ from evosynth.schema import Schema
 from evosynth.scripts import r_models
 from evosynth.scripts.r_text import quoted, value
 from evosynth.scripts.survey import WEIGHTED_R
-from evosynth.scripts.text import Block, blocks, compared, decimals, is_text, line, opening
+from evosynth.scripts.text import Block, blocks, compared, decimals, is_text, line, named, opening
 
 if TYPE_CHECKING:
     from evosynth.spec import Spec
@@ -131,7 +131,7 @@ def _group(group: Group, schema: Schema) -> str:
 def show(block: Block, position: int, expression: str) -> str:
     """Write the line that prints one figure."""
     figure = block.figures[position]
-    label, published = quoted(line(figure.label)), quoted(line(figure.printed.text))
+    label, published = quoted(line(named(figure))), quoted(line(figure.printed.text))
     return f"show({label}, {published}, {expression}, {decimals(figure)})"
 
 

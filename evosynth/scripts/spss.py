@@ -11,12 +11,14 @@ from evosynth.formats import spss as files
 from evosynth.formats.limits import n_bytes, value_labels
 from evosynth.schema import Schema, Variable
 from evosynth.scripts import spss_models
-from evosynth.scripts.spss_text import comment, literal, quoted
+from evosynth.scripts.spss_text import broken, comment, literal, quoted
 from evosynth.scripts.survey import SPSS_NOTE
-from evosynth.scripts.text import Block, blocks, compared, is_text, line, opening
+from evosynth.scripts.text import Block, blocks, compared, is_text, line, named, opening
 
 if TYPE_CHECKING:
     from evosynth.spec import Spec
+
+_UNICODE = "Use SPSS in Unicode mode, its default (SET UNICODE=ON before any data are open)"
 
 
 def script(spec: Spec, written: bool) -> str:
@@ -24,17 +26,17 @@ def script(spec: Spec, written: bool) -> str:
     schema, names = spec.schema, files.fit(spec.schema).names
     about = opening(spec, "Change to the folder of the data first (CD).", 240)
     lines = [comment(text) for text in about]
-    lines += ["SET UNICODE=ON.", "SET DECIMAL=DOT."]
+    lines += [comment(_UNICODE), "SET DECIMAL=DOT."]
     lines += ["GET FILE='data.sav'."] if written else list(_load(schema))
     for block in blocks(spec):
         lines += ["", comment(block.heading), f"TITLE {quoted(line(block.heading, 55))}."]
-        lines += [comment(f"published: {f.label} = {f.printed.text}") for f in block.figures]
+        lines += [comment(f"published: {named(f)} = {f.printed.text}") for f in block.figures]
         weight = getattr(block.analysis, "weight", None)
         if weight is not None:
             lines += [comment(SPSS_NOTE), f"WEIGHT BY {names[weight]}."]
         lines += _analysis(block, schema, names)
         lines += ["FILTER OFF."] + (["WEIGHT OFF."] if weight is not None else [])
-    return "\n".join(lines) + "\n"
+    return "\n".join(part for text in lines for part in broken(text)) + "\n"
 
 
 def _load(schema: Schema) -> Iterator[str]:
@@ -80,10 +82,14 @@ def condition(where: Condition, schema: Schema, names: dict[str, str]) -> str:
     return "(" + (" OR " if isinstance(where, Or) else " AND ").join(parts) + ")"
 
 
-def _present(variable: Variable, name: str) -> str:
-    text = is_text(variable) and not variable.date
-    blank = f" AND {name} <> ''" if text and variable.blank else ""
-    return f"NOT MISSING({name}){blank}"
+def _present(variable: Variable, name: str) -> Iterator[str]:
+    """Test that a value is not missing; texts are compared, as programs differ in the rest."""
+    if not is_text(variable) or variable.date:
+        yield f"NOT MISSING({name})"
+        return
+    codes = variable.texts[variable.valid : variable.size - variable.blank]
+    for code in [*codes, *([""] if variable.blank else [])]:
+        yield f"{name} <> {quoted(code)}"
 
 
 def select(
@@ -92,7 +98,7 @@ def select(
     """Choose the records inside a condition that miss none of some variables."""
     needed = list(dict.fromkeys([*wanted, *(block.where.variables if block.where else ())]))
     tests = [condition(block.where, schema, names)] if block.where is not None else []
-    tests += [_present(schema[name], names[name]) for name in needed]
+    tests += [test for name in needed for test in _present(schema[name], names[name])]
     if tests:
         yield "COMPUTE people_ = 0."
         yield f"IF ({' AND '.join(tests)}) people_ = 1."
@@ -134,13 +140,16 @@ def _describing(
         yield from select(block, [item.of, *by], schema, names)
         own = [s for s in analysis.statistics if s.of == item.of]
         groups = "".join(f" BY {names[name]}" for name in by)
-        cells = "COUNT MEAN STDDEV VARIANCE SEMEAN MEDIAN MIN MAX SUM SKEW KURT"
+        cells = "COUNT MEAN STDDEV VARIANCE SEMEAN MIN MAX SUM SKEW KURT"
         yield f"MEANS TABLES={names[item.of]}{groups} /CELLS={cells}."
         shares = sorted({s.argument * 100 for s in own if s.name == "quantile"})
         if any(s.name == "iqr" for s in own):
             shares = sorted({*shares, 25.0, 75.0})
         if shares:
             yield comment("Percentiles of SPSS are weighted averages; other programs interpolate")
+        if any(s.name == "median" for s in own):
+            shares = sorted({*shares, 50.0})
+        if shares:
             listed = ", ".join(f"{share:.10g}" for share in shares)
             across = " BY ".join(names[name] for name in by)
             groups = f" BY {across}" if by else ""
@@ -178,16 +187,25 @@ def _testing(
         first, second = (literal(schema[analysis.two], text) for text in analysis.values[0])
         yield f"T-TEST GROUPS={two}({first} {second}) /VARIABLES={one}."
     elif analysis.test == "anova":
-        if is_text(schema[analysis.two]):
+        text = is_text(schema[analysis.two])
+        if text:
             yield f"AUTORECODE VARIABLES={two} /INTO group_ /PRINT."
             two = "group_"
         yield f"ONEWAY {one} BY {two} /STATISTICS=DESCRIPTIVES."
-        yield f"MEANS TABLES={one} BY {two} /STATISTICS=ANOVA."
+        if "eta_squared" in analysis.keys:
+            yield f"MEANS TABLES={one} BY {two} /STATISTICS=ANOVA."
+        if text:
+            yield "DELETE VARIABLES group_."
     else:
         assert analysis.values is not None
         (first, _), (event, _) = analysis.values
         yield f"COMPUTE exposed_ = 1 + ({one} <> {literal(schema[analysis.one], first)})."
         yield f"COMPUTE event_ = 1 + ({two} <> {literal(schema[analysis.two], event)})."
+        yield "CROSSTABS /TABLES=exposed_ BY event_ /STATISTICS=RISK /CELLS=COUNT ROW."
         level = f"{100 * analysis.level:.10g}"
-        yield "CROSSTABS /TABLES=exposed_ BY event_ /STATISTICS=RISK /CELLS=COUNT ROW"
-        yield f"  /CIN({level})."
+        if level != "95" or ("p" in analysis.keys and not analysis.option):
+            about = (
+                f"CROSSTABS has intervals of 95 % and no p; Exp(B) is the odds ratio, at {level} %"
+            )
+            yield comment(about)
+            yield f"LOGISTIC REGRESSION VARIABLES=event_ WITH exposed_ /PRINT=CI({level})."

@@ -56,7 +56,7 @@ def _command(analysis: Fitting, terms: str, names: dict[str, str]) -> Iterator[s
     printed = "/PRINT FIT SUMMARY SOLUTION(EXPONENTIATED)."
     if family in {"ols", "wls"} and analysis.robust is None:
         weights = f" /REGWGT={extra}" if extra else ""
-        yield f"REGRESSION{weights} /STATISTICS=COEFF OUTS CI({level}) R ANOVA"
+        yield f"REGRESSION{weights} /STATISTICS=COEFF CI({level}) R ANOVA"
         yield f"  /DEPENDENT=outcome_ /METHOD=ENTER {terms}."
     elif family in {"ols", "wls"}:
         robust = "HC1" if analysis.robust == "stata" else analysis.robust
@@ -65,7 +65,7 @@ def _command(analysis: Fitting, terms: str, names: dict[str, str]) -> Iterator[s
         yield f"UNIANOVA outcome_ WITH {terms}{weights} /ROBUST={robust}"
         yield f"  /PRINT=PARAMETER /DESIGN={terms}."
     elif family == "logit" and analysis.robust is None:
-        yield f"LOGISTIC REGRESSION VARIABLES outcome_ /METHOD=ENTER {terms}"
+        yield f"LOGISTIC REGRESSION VARIABLES=outcome_ WITH {terms}"
         yield f"  /PRINT=CI({level}) /CRITERIA=ITERATE(100)."
     elif family in {"logit", "probit"}:
         yield f"GENLIN outcome_ (REFERENCE=FIRST) WITH {terms} /MODEL {terms}"

@@ -21,7 +21,7 @@ from evosynth.formats.limits import tidy, value_labels
 from evosynth.scripts import stata_models
 from evosynth.scripts.stata_text import Names, harmless, literal
 from evosynth.scripts.survey import WEIGHTED_STATA
-from evosynth.scripts.text import Block, blocks, compared, decimals, is_text, line, opening
+from evosynth.scripts.text import Block, blocks, compared, decimals, is_text, line, named, opening
 
 if TYPE_CHECKING:
     from evosynth.spec import Spec
@@ -78,9 +78,11 @@ def _load(names: Names) -> Iterator[str]:
     yield 'import delimited "data.csv", clear varnames(nonames) rowrange(2) asdouble ///'
     yield f'    bindquote(strict) encoding("UTF-8"){strings}'
     own = files.fit(schema)
-    for position, variable in enumerate(schema.shown, 1):
+    yield "rename ///"  # all at once, as a variable may itself have the name v2
+    yield f"    ({' '.join(f'v{i}' for i in range(1, len(schema.shown) + 1))}) ///"
+    yield f"    ({' '.join(names[variable.name] for variable in schema.shown)})"
+    for variable in schema.shown:
         name = names[variable.name]
-        yield f"rename v{position} {name}"
         if variable.date:
             yield f"rename {name} _text_"
             yield f'generate {name} = date(_text_, "YMD")'
@@ -93,7 +95,7 @@ def _load(names: Names) -> Iterator[str]:
         codes = files.letters(variable)
         labels = {codes.get(code, code): text for code, text in value_labels(variable).items()}
         if codes:
-            pairs = " \\ ".join(f"{code} = .{letter}" for code, letter in codes.items())
+            pairs = " \\ ".join(f"{code:.15g} = .{letter}" for code, letter in codes.items())
             yield f"mvdecode {name}, mv({pairs})"
         for code, text in labels.items():
             code = f".{code}" if isinstance(code, str) else code
@@ -145,7 +147,7 @@ def _group(group: Group, names: Names) -> str:
 def show(block: Block, position: int) -> str:
     """Write the line that prints one figure."""
     figure = block.figures[position]
-    label, published = (harmless(line(t, 75)) for t in (figure.label, figure.printed.text))
+    label, published = (harmless(line(t, 75)) for t in (named(figure), figure.printed.text))
     return f'show "{label}" "{published}" {decimals(figure)}'
 
 

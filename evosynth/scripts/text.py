@@ -56,6 +56,15 @@ def line(text: str, longest: int = _LONGEST) -> str:
     return plain.rstrip(" \\")
 
 
+def named(figure: Figure) -> str:
+    """Name a figure, with its bounds where print tells them by a word, by stars or by rounding."""
+    printed = figure.printed
+    told = not isinstance(printed, Within) or printed.text.startswith(("<", ">", "≤", "≥"))
+    if told or not isinstance(printed, Within) or printed.low == printed.high:
+        return figure.label
+    return f"{figure.label} [{printed.low:.10g} to {printed.high:.10g}]"
+
+
 def opening(spec: Spec, run: str, width: int = _WIDTH) -> list[str]:
     """Say what a script does and what the data are, for its first comment."""
     title = line(spec.title) or "Synthetic teaching data"
