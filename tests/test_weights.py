@@ -202,6 +202,17 @@ def test_conflicts_are_named():
         evosynth.calibrate(frame, {"A": {1: 6, 2: 4}, "B": {1: 4, 2: 6}})
 
 
+def test_conflicts_of_quantities_are_told_in_their_own_units():
+    frame = pd.DataFrame({"X": [1.0, 2.0, 3.0, 4.0], "Y": [10.0, 20.0, 30.0, 40.0]})
+    with pytest.raises(WeightsError, match=r"\n  X: 20 instead of 21\n"):
+        evosynth.calibrate(frame, {"total": 5, "X": 21})
+    with pytest.raises(WeightsError, match=r"\n  X: 0 instead of -50\n"):
+        evosynth.calibrate(frame, {"X": -50})
+    either = "X is 12, .* follows from Y to be 15|Y is 150, .* follows from X to be 120"
+    with pytest.raises(WeightsError, match=either):
+        evosynth.calibrate(frame, {"X": 12, "Y": 150})
+
+
 @settings(deadline=None, max_examples=25)
 @given(
     seed=st.integers(0, 2**32 - 1),

@@ -242,7 +242,8 @@ def _solved(
     unit = np.where(unit > 0, unit, 1.0)
     matrix = Matrix.of(list(zip(codes, sizes, strict=True)), quantities / unit, len(weights))
     totals = coded.totals
-    totals[sum(sizes) :] /= unit
+    units = np.concatenate([np.ones(sum(sizes)), unit[: quantities.shape[1]]])
+    totals /= units
     gram = matrix.gram(weights)
     labels = coded.labels
     counts = [np.bincount(c, minlength=s) for c, s in zip(coded.codes, sizes, strict=False)]
@@ -250,7 +251,7 @@ def _solved(
     faults: list[str] = []
     if settings.method == "raking" or (low.size and (low > 0).any()) or settings.method == "logit":
         faults += conflicts.zeros(totals, held, labels, sum(sizes), settings.method)
-    faults += conflicts.dependence(gram, totals, labels)
+    faults += conflicts.dependence(gram, totals, labels, units)
     usual = matrix.magnitude(weights)
     scale = np.where(totals != 0, np.abs(totals), np.where(usual > 0, usual, 1.0))
     nothing = Solution(np.ones(len(weights)), np.zeros(len(totals)), 0)
@@ -259,7 +260,7 @@ def _solved(
     with np.errstate(over="ignore"):
         found = solve(matrix, gram, totals, weights, distance(settings.method, low, high), scale)
     if not found.converged or not np.isfinite(found.ratios).all():
-        reasons = conflicts.explain(matrix, totals, weights, low, high, labels, found, scale)
+        reasons = conflicts.explain(matrix, totals, weights, low, high, labels, found, scale, units)
         return nothing, [f"{settings.method} does not reach the totals: {reasons[0]}", *reasons[1:]]
     if which is not None:
         found = replace(found, ratios=found.ratios[which])
