@@ -179,6 +179,16 @@ FAILURES = [
     (MARGINS, {"round": 0, "scale": "sample"}, "weights would be rounded to 0"),
     (MARGINS, {"design": "SMOKE"}, "design: 231 records have no number above 0 in 'SMOKE'"),
     ({}, {}, "there are no totals"),
+    (MARGINS, {"bounds": 3}, "bounds: expected two numbers, such as (0.3, 3), not 3"),
+    (MARGINS, {"trim": (None, 3)}, "trim: expected two numbers, such as (0.3, 3), not (None, 3)"),
+    (MARGINS, {"round": "x"}, "round: decimals from 0 to 9, not 'x'"),
+    (MARGINS, {"population": "x"}, "population: must be a number above 0, not 'x'"),
+    (MARGINS, {"design": ["D"]}, "design: expected a variable or a mapping, not ['D']"),
+    (
+        MARGINS,
+        {"design": {"strata": "SEX", "sizes": {1: "x"}}},
+        "design: sizes: expected {stratum: population}, not {1: 'x'}",
+    ),
 ]
 
 
@@ -187,6 +197,24 @@ def test_every_failure_has_its_reason(totals, options, message):
     with pytest.raises(WeightsError) as error:
         evosynth.calibrate(SAMPLE, totals, **options)
     assert message in str(error.value)
+
+
+def test_only_one_frame_with_one_variable_of_a_name_will_do():
+    with pytest.raises(WeightsError, match="expected a pandas data frame, not list"):
+        evosynth.calibrate([1, 2], {"total": 5})
+    twice = pd.concat([SAMPLE, SAMPLE[["SEX", "D"]]], axis=1)
+    with pytest.raises(WeightsError, match="SEX: the data have several variables 'SEX'"):
+        evosynth.calibrate(twice, {"SEX": SEX})
+    with pytest.raises(WeightsError, match="design: the data have several variables 'D'"):
+        evosynth.calibrate(twice, {"REGION": REGION}, design="D")
+
+
+def test_numbers_may_name_variables_and_days_be_values():
+    days = pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-02"])
+    frame = pd.DataFrame({0: days, 1: [1.0, 2.0, 1.0], 2: [2.0, 1.0, 1.0]})
+    totals = {0: {"2020-01-01": 3, "2020-01-02": 5}, "1": {1: 4, 2: 4}}
+    found = evosynth.calibrate(frame, totals, design="2")
+    assert found.weights.tolist() == pytest.approx([3, 4, 1])
 
 
 def test_conflicts_are_named():

@@ -45,7 +45,7 @@ def read(file: Path) -> Source:
 
 
 def _csv(file: Path) -> Source:
-    """Codes such as 01 are texts; what is written are the texts of the file itself."""
+    """Take codes such as 01 for texts; what is written are the texts of the file itself."""
     import pandas as pd
 
     texts = pd.read_csv(file, dtype=str, keep_default_na=False)
@@ -80,7 +80,7 @@ def _parquet(file: Path) -> Source:
 
 
 def _excel(file: Path) -> Source:
-    """Records are on the sheets called data, or on the first where there is none."""
+    """Read the sheets called data, or the first where there is none."""
     import zipfile
 
     import pandas as pd
@@ -121,7 +121,7 @@ def _excel(file: Path) -> Source:
 
 
 def _stata(file: Path) -> Source:
-    """Extended missing values (.a to .z) are missing, and stay what they are."""
+    """Read extended missing values (.a to .z) as missing; they stay what they are."""
     import pyreadstat
 
     frame, _ = _pyreadstat(pyreadstat.read_dta, file)
@@ -133,7 +133,7 @@ def _stata(file: Path) -> Source:
 
 
 def _spss(file: Path) -> Source:
-    """User-missing values are missing, and stay what they are."""
+    """Read user-missing values as missing; they stay what they are."""
     import pyreadstat
 
     frame, _ = _pyreadstat(pyreadstat.read_sav, file)
