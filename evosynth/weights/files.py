@@ -39,7 +39,7 @@ def read(file: Path) -> Source:
         with file.open("rb"):
             pass  # a clear message if it cannot be opened
         return readers[name](file)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, LookupError, RuntimeError, ArithmeticError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise DataError(f"{file}: cannot be read: {reason}") from error
 
@@ -125,11 +125,7 @@ def _stata(file: Path) -> Source:
     import pyreadstat
 
     frame, _ = _pyreadstat(pyreadstat.read_dta, file)
-    whole, about = _pyreadstat(
-        pyreadstat.read_dta, file, user_missing=True, disable_datetime_conversion=True
-    )
-    more = {"missing_user_values": about.missing_user_values}
-    return Source(frame, _writer(pyreadstat.write_dta, whole, about, more))
+    return Source(frame, _again(file, pyreadstat.read_dta, pyreadstat.write_dta))
 
 
 def _spss(file: Path) -> Source:
@@ -137,16 +133,7 @@ def _spss(file: Path) -> Source:
     import pyreadstat
 
     frame, _ = _pyreadstat(pyreadstat.read_sav, file)
-    whole, about = _pyreadstat(
-        pyreadstat.read_sav, file, user_missing=True, disable_datetime_conversion=True
-    )
-    more = {
-        "missing_ranges": about.missing_ranges,
-        "variable_measure": about.variable_measure,
-        "variable_display_width": about.variable_display_width,
-        "note": about.notes or None,
-    }
-    return Source(frame, _writer(pyreadstat.write_sav, whole, about, more))
+    return Source(frame, _again(file, pyreadstat.read_sav, pyreadstat.write_sav))
 
 
 def _pyreadstat(read: Any, file: Path, **how: bool) -> tuple[pd.DataFrame, Any]:
@@ -159,12 +146,21 @@ def _pyreadstat(read: Any, file: Path, **how: bool) -> tuple[pd.DataFrame, Any]:
     return frame, about
 
 
-def _writer(write: Any, whole: pd.DataFrame, about: Any, more: dict[str, Any]) -> Write:
+def _again(file: Path, read: Any, write: Any) -> Write:
     """Write the raw values with all that pyreadstat tells of them."""
     import pyreadstat
 
     def written(path: Path, found: Calibration) -> None:
+        whole, about = _pyreadstat(read, file, user_missing=True, disable_datetime_conversion=True)
         labels = {name: label or "" for name, label in about.column_names_to_labels.items()}
+        more = {"missing_user_values": about.missing_user_values}
+        if write is pyreadstat.write_sav:
+            more = {
+                "missing_ranges": about.missing_ranges,
+                "variable_measure": about.variable_measure,
+                "variable_display_width": about.variable_display_width,
+                "note": about.notes,
+            }
         try:
             write(
                 whole.assign(**{found.name: found.weights}),
