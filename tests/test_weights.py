@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import evosynth
 from evosynth.errors import WeightsError
 from evosynth.weights.distance import METHODS, distance
+from evosynth.weights.newton import independent
 
 HERE = Path(__file__).parent / "weights"
 SAMPLE = pd.read_csv(HERE / "sample.csv")
@@ -259,6 +260,18 @@ def test_scaling_and_order_do_not_matter(seed, method, factor):
     }
     second = evosynth.calibrate(moved, larger, method=method, design="D")
     np.testing.assert_allclose(second.weights, factor * first.weights[order], rtol=1e-7)
+
+
+def test_columns_that_follow_from_others_are_found():
+    rng = np.random.default_rng(6)
+    codes = rng.integers(0, 4, (300, 3))
+    margins = np.hstack([codes[:, [k]] == np.arange(4) for k in range(3)]).astype(float)
+    x = rng.normal(5, 1, 300)
+    columns = np.column_stack([margins, x, 3 * x + margins[:, 2], np.zeros(300)])
+    kept = independent(columns.T @ columns)
+    assert kept.sum() == np.linalg.matrix_rank(columns) == 11
+    assert np.linalg.matrix_rank(columns[:, kept]) == 11
+    assert not kept[-1]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.optimize import linprog
 
 from evosynth.schema import FloatArray
@@ -47,7 +47,7 @@ def dependence(
     unit = np.sqrt(np.diag(inside))
     scaled = inside / unit / unit[:, None]
     right = gram[np.ix_(kept, others)] / unit[:, None]
-    combined = np.linalg.solve(scaled, right) / unit[:, None]
+    combined = linalg.solve(scaled, right, assume_a="pos") / unit[:, None]
     implied = totals[kept] @ combined
     size = np.abs(totals[kept]) @ np.abs(combined)
     for column, follows, scale, parts in zip(others, implied, size, combined.T, strict=True):
