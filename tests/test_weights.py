@@ -113,6 +113,27 @@ def test_scale_rounding_and_trimming():
     assert found.max_relative_error < 1e-8
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_trimming_keeps_to_the_bounds_of_design_weights(method):
+    bounds, trim = (0.5, 1.9), (0.5, 2.0)
+    assert SAMPLE["D"].max() > 2.0 * SAMPLE["D"].mean()  # some start outside
+    found = evosynth.calibrate(SAMPLE, MARGINS, method=method, bounds=bounds, trim=trim, design="D")
+    ratios = found.weights / SAMPLE["D"]
+    assert ratios.min() >= 0.5 - 1e-9
+    assert ratios.max() <= 1.9 + 1e-9
+    mean = found.weights.mean()
+    assert found.weights.min() >= 0.5 * mean - 1e-6
+    assert found.weights.max() <= 2.0 * mean + 1e-6
+    assert found.max_relative_error < 1e-8
+
+
+def test_trimming_against_the_bounds_is_refused():
+    design = SAMPLE["D"].where(SAMPLE.index != 3, 10 * SAMPLE["D"].mean())
+    frame = SAMPLE.assign(D=design)
+    with pytest.raises(WeightsError, match="trim: 1 records have design weights that cannot come"):
+        evosynth.calibrate(frame, MARGINS, bounds=(0.5, 2), trim=(0.2, 3), design="D")
+
+
 def test_shares_are_scaled_to_a_population():
     found = evosynth.calibrate(SAMPLE, {"SEX": {1: 49, 2: 51}}, population=2000)
     assert found.weights[SAMPLE["SEX"] == 1].sum() == pytest.approx(980)

@@ -236,9 +236,17 @@ def _limits(
     counted = [margin.sum for margin in coded.counts]
     mean = (counted[0] if counted else float(design.sum())) / len(design)
     least, most = settings.trim[0] * mean, settings.trim[1] * mean
+    floor, ceiling = np.maximum(low * design, least), np.minimum(high * design, most)
+    stuck = int((floor >= ceiling).sum())
+    if stuck:
+        raise WeightsError(
+            f"trim: {stuck:,} records have design weights that cannot come between {least:g} and "
+            f"{most:g} within the bounds; widen bounds or trim"
+        )
     # A little inside, so that there is room on both sides.
-    start = np.clip(design, 1.001 * least, 0.999 * most)
-    return start, np.maximum(low, least / start), np.minimum(high, most / start)
+    room = 0.001 * (ceiling - floor)
+    start = np.clip(design, floor + room, ceiling - room)
+    return start, floor / start, ceiling / start
 
 
 def _solved(
