@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import evosynth
 from evosynth.errors import WeightsError
 from evosynth.weights.distance import METHODS, distance
+from evosynth.weights.newton import independent
 
 HERE = Path(__file__).parent / "weights"
 SAMPLE = pd.read_csv(HERE / "sample.csv")
@@ -112,6 +113,27 @@ def test_scale_rounding_and_trimming():
     assert found.max_relative_error < 1e-8
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_trimming_keeps_to_the_bounds_of_design_weights(method):
+    bounds, trim = (0.5, 1.9), (0.5, 2.0)
+    assert SAMPLE["D"].max() > 2.0 * SAMPLE["D"].mean()  # some start outside
+    found = evosynth.calibrate(SAMPLE, MARGINS, method=method, bounds=bounds, trim=trim, design="D")
+    ratios = found.weights / SAMPLE["D"]
+    assert ratios.min() >= 0.5 - 1e-9
+    assert ratios.max() <= 1.9 + 1e-9
+    mean = found.weights.mean()
+    assert found.weights.min() >= 0.5 * mean - 1e-6
+    assert found.weights.max() <= 2.0 * mean + 1e-6
+    assert found.max_relative_error < 1e-8
+
+
+def test_trimming_against_the_bounds_is_refused():
+    design = SAMPLE["D"].where(SAMPLE.index != 3, 10 * SAMPLE["D"].mean())
+    frame = SAMPLE.assign(D=design)
+    with pytest.raises(WeightsError, match="trim: 1 records have design weights that cannot come"):
+        evosynth.calibrate(frame, MARGINS, bounds=(0.5, 2), trim=(0.2, 3), design="D")
+
+
 def test_shares_are_scaled_to_a_population():
     found = evosynth.calibrate(SAMPLE, {"SEX": {1: 49, 2: 51}}, population=2000)
     assert found.weights[SAMPLE["SEX"] == 1].sum() == pytest.approx(980)
@@ -179,6 +201,16 @@ FAILURES = [
     (MARGINS, {"round": 0, "scale": "sample"}, "weights would be rounded to 0"),
     (MARGINS, {"design": "SMOKE"}, "design: 231 records have no number above 0 in 'SMOKE'"),
     ({}, {}, "there are no totals"),
+    (MARGINS, {"bounds": 3}, "bounds: expected two numbers, such as (0.3, 3), not 3"),
+    (MARGINS, {"trim": (None, 3)}, "trim: expected two numbers, such as (0.3, 3), not (None, 3)"),
+    (MARGINS, {"round": "x"}, "round: decimals from 0 to 9, not 'x'"),
+    (MARGINS, {"population": "x"}, "population: must be a number above 0, not 'x'"),
+    (MARGINS, {"design": ["D"]}, "design: expected a variable or a mapping, not ['D']"),
+    (
+        MARGINS,
+        {"design": {"strata": "SEX", "sizes": {1: "x"}}},
+        "design: sizes: expected {stratum: population}, not {1: 'x'}",
+    ),
 ]
 
 
@@ -187,6 +219,24 @@ def test_every_failure_has_its_reason(totals, options, message):
     with pytest.raises(WeightsError) as error:
         evosynth.calibrate(SAMPLE, totals, **options)
     assert message in str(error.value)
+
+
+def test_only_one_frame_with_one_variable_of_a_name_will_do():
+    with pytest.raises(WeightsError, match="expected a pandas data frame, not list"):
+        evosynth.calibrate([1, 2], {"total": 5})
+    twice = pd.concat([SAMPLE, SAMPLE[["SEX", "D"]]], axis=1)
+    with pytest.raises(WeightsError, match="SEX: the data have several variables 'SEX'"):
+        evosynth.calibrate(twice, {"SEX": SEX})
+    with pytest.raises(WeightsError, match="design: the data have several variables 'D'"):
+        evosynth.calibrate(twice, {"REGION": REGION}, design="D")
+
+
+def test_numbers_may_name_variables_and_days_be_values():
+    days = pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-02"])
+    frame = pd.DataFrame({0: days, 1: [1.0, 2.0, 1.0], 2: [2.0, 1.0, 1.0]})
+    totals = {0: {"2020-01-01": 3, "2020-01-02": 5}, "1": {1: 4, 2: 4}}
+    found = evosynth.calibrate(frame, totals, design="2")
+    assert found.weights.tolist() == pytest.approx([3, 4, 1])
 
 
 def test_conflicts_are_named():
@@ -200,6 +250,17 @@ def test_conflicts_are_named():
     frame = pd.DataFrame({"A": [1, 1, 2, 2], "B": [1, 1, 2, 1]})
     with pytest.raises(WeightsError, match="B=2: .* instead of 6"):
         evosynth.calibrate(frame, {"A": {1: 6, 2: 4}, "B": {1: 4, 2: 6}})
+
+
+def test_conflicts_of_quantities_are_told_in_their_own_units():
+    frame = pd.DataFrame({"X": [1.0, 2.0, 3.0, 4.0], "Y": [10.0, 20.0, 30.0, 40.0]})
+    with pytest.raises(WeightsError, match=r"\n  X: 20 instead of 21\n"):
+        evosynth.calibrate(frame, {"total": 5, "X": 21})
+    with pytest.raises(WeightsError, match=r"\n  X: 0 instead of -50\n"):
+        evosynth.calibrate(frame, {"X": -50})
+    either = "X is 12, .* follows from Y to be 15|Y is 150, .* follows from X to be 120"
+    with pytest.raises(WeightsError, match=either):
+        evosynth.calibrate(frame, {"X": 12, "Y": 150})
 
 
 @settings(deadline=None, max_examples=25)
@@ -220,6 +281,18 @@ def test_scaling_and_order_do_not_matter(seed, method, factor):
     }
     second = evosynth.calibrate(moved, larger, method=method, design="D")
     np.testing.assert_allclose(second.weights, factor * first.weights[order], rtol=1e-7)
+
+
+def test_columns_that_follow_from_others_are_found():
+    rng = np.random.default_rng(6)
+    codes = rng.integers(0, 4, (300, 3))
+    margins = np.hstack([codes[:, [k]] == np.arange(4) for k in range(3)]).astype(float)
+    x = rng.normal(5, 1, 300)
+    columns = np.column_stack([margins, x, 3 * x + margins[:, 2], np.zeros(300)])
+    kept = independent(columns.T @ columns)
+    assert kept.sum() == np.linalg.matrix_rank(columns) == 11
+    assert np.linalg.matrix_rank(columns[:, kept]) == 11
+    assert not kept[-1]
 
 
 @pytest.mark.parametrize("method", METHODS)

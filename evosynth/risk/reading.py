@@ -18,11 +18,11 @@ def frame_of(data: pd.DataFrame | str | os.PathLike[str]) -> pd.DataFrame:
 
     if isinstance(data, pd.DataFrame):
         return data
-    from evosynth.weights.command import read
+    from evosynth.weights.files import read
 
     file = Path(data)
     try:
-        return read(file)[0]
+        return read(file).frame
     except (OSError, EOFError, LookupError, RuntimeError, ArithmeticError) as error:
         raise DataError(f"{file}: cannot be read: {error}") from error
     except Exception as error:

@@ -13,7 +13,7 @@ import numpy as np
 from evosynth.errors import WeightsError
 from evosynth.schema import FloatArray
 from evosynth.weights import conflicts
-from evosynth.weights.coding import Coded, encode
+from evosynth.weights.coding import Coded, encode, named, text_of
 from evosynth.weights.design import Sampling, design_weights
 from evosynth.weights.diagnostics import Calibration, margin_table
 from evosynth.weights.distance import METHODS, Method, distance
@@ -55,15 +55,27 @@ class Settings:
         for name, pair in (("bounds", self.bounds), ("trim", self.trim)):
             if pair is None:
                 continue
-            if not 0 <= pair[0] < 1 < pair[1]:
+            if not _numbers(pair, 2):
+                found.append(f"{name}: expected two numbers, such as (0.3, 3), not {pair!r}")
+            elif not 0 <= pair[0] < 1 < pair[1]:
                 found.append(f"{name}: [{pair[0]:g}, {pair[1]:g}] must lie around 1, from 0 up")
         if self.scale not in ("population", "sample"):
             found.append(f"scale: population or sample, not {self.scale!r}")
-        if self.decimals is not None and not 0 <= self.decimals <= 9:
-            found.append(f"round: decimals from 0 to 9, not {self.decimals}")
-        if self.population is not None and not 0 < self.population < np.inf:
-            found.append(f"population: must be above 0, not {self.population:g}")
+        if self.decimals is not None and self.decimals not in range(10):
+            found.append(f"round: decimals from 0 to 9, not {self.decimals!r}")
+        if self.population is not None:
+            if not (_numbers([self.population], 1) and 0 < self.population < np.inf):
+                found.append(f"population: must be a number above 0, not {self.population!r}")
         return found
+
+
+def _numbers(values: Any, many: int) -> bool:
+    """Whether this is a sequence of so many real numbers."""
+    return (
+        isinstance(values, Sequence | np.ndarray)
+        and len(values) == many
+        and all(isinstance(v, int | float | np.integer | np.floating) for v in values)
+    )
 
 
 def calibrate(
@@ -114,6 +126,10 @@ def calibrate(
     WeightsError
         With every reason why there are no such weights; there is no half-calibrated result.
     """
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise WeightsError(f"expected a pandas data frame, not {type(frame).__name__}")
     settings = Settings(method, bounds, trim, scale, round, population, _sampling(design))
     margins, faults = read_totals(totals)
     if faults:
@@ -126,13 +142,17 @@ def _sampling(design: str | Mapping[str, Any] | None) -> Sampling:
         return Sampling()
     if isinstance(design, str):
         return Sampling(weight=design)
+    if not isinstance(design, Mapping):
+        raise WeightsError(f"design: expected a variable or a mapping, not {design!r}")
     unknown = set(design) - {"strata", "sizes", "proportional_to", "weight"}
     if unknown:
         known = "strata, sizes, proportional_to and weight"
         raise WeightsError(f"design: unknown {', '.join(sorted(unknown))}; there are {known}")
     sizes = design.get("sizes")
     if sizes is not None:
-        sizes = {str(stratum): float(size) for stratum, size in sizes.items()}
+        if not isinstance(sizes, Mapping) or not _numbers([*sizes.values()], len(sizes)):
+            raise WeightsError(f"design: sizes: expected {{stratum: population}}, not {sizes!r}")
+        sizes = {text_of(stratum): float(size) for stratum, size in sizes.items()}
     return Sampling(**{**design, "sizes": sizes})
 
 
@@ -179,6 +199,7 @@ def calibrated(
         raise WeightsError("\n".join(faults))
     if settings.population is not None:
         margins = scaled(margins, settings.population)
+    frame = named(frame)
     coded, faults = encode(frame, margins)
     faults += conflicts.sums(margins)
     if faults:
@@ -215,9 +236,17 @@ def _limits(
     counted = [margin.sum for margin in coded.counts]
     mean = (counted[0] if counted else float(design.sum())) / len(design)
     least, most = settings.trim[0] * mean, settings.trim[1] * mean
+    floor, ceiling = np.maximum(low * design, least), np.minimum(high * design, most)
+    stuck = int((floor >= ceiling).sum())
+    if stuck:
+        raise WeightsError(
+            f"trim: {stuck:,} records have design weights that cannot come between {least:g} and "
+            f"{most:g} within the bounds; widen bounds or trim"
+        )
     # A little inside, so that there is room on both sides.
-    start = np.clip(design, 1.001 * least, 0.999 * most)
-    return start, np.maximum(low, least / start), np.minimum(high, most / start)
+    room = 0.001 * (ceiling - floor)
+    start = np.clip(design, floor + room, ceiling - room)
+    return start, floor / start, ceiling / start
 
 
 def _solved(
@@ -242,7 +271,8 @@ def _solved(
     unit = np.where(unit > 0, unit, 1.0)
     matrix = Matrix.of(list(zip(codes, sizes, strict=True)), quantities / unit, len(weights))
     totals = coded.totals
-    totals[sum(sizes) :] /= unit
+    units = np.concatenate([np.ones(sum(sizes)), unit[: quantities.shape[1]]])
+    totals /= units
     gram = matrix.gram(weights)
     labels = coded.labels
     counts = [np.bincount(c, minlength=s) for c, s in zip(coded.codes, sizes, strict=False)]
@@ -250,7 +280,7 @@ def _solved(
     faults: list[str] = []
     if settings.method == "raking" or (low.size and (low > 0).any()) or settings.method == "logit":
         faults += conflicts.zeros(totals, held, labels, sum(sizes), settings.method)
-    faults += conflicts.dependence(gram, totals, labels)
+    faults += conflicts.dependence(gram, totals, labels, units)
     usual = matrix.magnitude(weights)
     scale = np.where(totals != 0, np.abs(totals), np.where(usual > 0, usual, 1.0))
     nothing = Solution(np.ones(len(weights)), np.zeros(len(totals)), 0)
@@ -259,7 +289,7 @@ def _solved(
     with np.errstate(over="ignore"):
         found = solve(matrix, gram, totals, weights, distance(settings.method, low, high), scale)
     if not found.converged or not np.isfinite(found.ratios).all():
-        reasons = conflicts.explain(matrix, totals, weights, low, high, labels, found, scale)
+        reasons = conflicts.explain(matrix, totals, weights, low, high, labels, found, scale, units)
         return nothing, [f"{settings.method} does not reach the totals: {reasons[0]}", *reasons[1:]]
     if which is not None:
         found = replace(found, ratios=found.ratios[which])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,10 +57,17 @@ class Coded:
 
 
 def text_of(value: Any) -> str:
-    """Write a value as a spec does: 1 rather than 1.0."""
+    """Write a value as a spec does: 1 rather than 1.0, a day without a time."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    return str(value)
+    return str(value).removesuffix(" 00:00:00") if isinstance(value, datetime) else str(value)
+
+
+def named(frame: pd.DataFrame) -> pd.DataFrame:
+    """Call variables by texts, as totals do."""
+    if all(isinstance(name, str) for name in frame.columns):
+        return frame
+    return frame.set_axis([str(name) for name in frame.columns], axis=1)
 
 
 def column_of(frame: pd.DataFrame, name: str) -> Column:
@@ -91,6 +99,8 @@ def encode(frame: pd.DataFrame, margins: Sequence[Margin]) -> tuple[Coded, list[
             if name not in columns:
                 message = f"{margin.label}: the data have no variable {shown(name)!r}"
                 faults.append(f"{message}{suggest(name, columns)}")
+            elif columns.count(name) > 1:
+                faults.append(f"{margin.label}: the data have several variables {shown(name)!r}")
             elif name in margin.names and name not in known:
                 known[name] = column_of(frame, name)
         if len(margin.cells) > MAX_CELLS:

@@ -7,19 +7,12 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evosynth.errors import DataError, FolderError, WeightsError
-from evosynth.formats import SUFFIXES
+from evosynth.errors import FolderError, WeightsError
 from evosynth.weights import column
 from evosynth.weights.calibrate import calibrate
-from evosynth.weights.diagnostics import Calibration
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-Labels = dict[str, Any]
-"""What a file says of its variables, as pyreadstat writes it again."""
+from evosynth.weights.files import read
 
 
 def run(options: argparse.Namespace, say: Callable[[str], None]) -> int:
@@ -30,8 +23,9 @@ def run(options: argparse.Namespace, say: Callable[[str], None]) -> int:
     source = Path(options.data)
     folder = Path(options.output or f"{source.stem}-weighted")
     ready(folder, options.force)
-    frame, labels = read(source)
-    if options.name in frame.columns:
+    held = read(source)
+    frame = held.frame
+    if options.name.casefold() in {str(name).casefold() for name in frame.columns}:
         remedy = "choose another with --name"
         raise WeightsError(f"{source}: there is a column {options.name!r} already; {remedy}")
     found = calibrate(
@@ -53,7 +47,7 @@ def run(options: argparse.Namespace, say: Callable[[str], None]) -> int:
         where.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".evosynth.", dir=where))
         target = staging / f"data{source.suffix.lower()}"
-        write(frame.assign(**{found.name: found.weights}), target, labels, found)
+        held.write(target, found)
         column.write(found, staging)
         move(staging, folder)
     except OSError as error:
@@ -87,50 +81,3 @@ def _totals(files: list[str]) -> list[Any]:
         else:
             found.append(file)
     return found
-
-
-def read(file: Path) -> tuple[pd.DataFrame, Labels]:
-    """Read a data file by its ending, with the labels that it holds."""
-    import pandas as pd
-
-    try:
-        match SUFFIXES.get(file.suffix.lower()):
-            case "csv":
-                return pd.read_csv(file), {}
-            case "parquet":
-                return pd.read_parquet(file), {}
-            case "excel":
-                return pd.read_excel(file), {}
-            case "stata" | "spss" as name:
-                import pyreadstat
-
-                reader = pyreadstat.read_dta if name == "stata" else pyreadstat.read_sav
-                frame, meta = reader(str(file))
-                labels = {
-                    "column_labels": dict(meta.column_names_to_labels),
-                    "variable_value_labels": dict(meta.variable_value_labels),
-                }
-                return frame, labels
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise DataError(f"{file}: cannot be read: {reason}") from error
-    *others, last = SUFFIXES
-    raise DataError(f"{file}: the name must end in {', '.join(others)} or {last}")
-
-
-def write(frame: pd.DataFrame, file: Path, labels: Labels, found: Calibration) -> None:
-    """Write data in the format that they came in."""
-    match SUFFIXES[file.suffix.lower()]:
-        case "csv":
-            frame.to_csv(file, index=False, lineterminator="\n")
-        case "parquet":
-            frame.to_parquet(file, index=False)
-        case "excel":
-            frame.to_excel(file, index=False)
-        case name:
-            import pyreadstat
-
-            named = {key: value or "" for key, value in labels["column_labels"].items()}
-            about = {**labels, "column_labels": {**named, found.name: found.label}}
-            writer = pyreadstat.write_dta if name == "stata" else pyreadstat.write_sav
-            writer(frame, str(file), **about)

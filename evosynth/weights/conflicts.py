@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.optimize import linprog
 
 from evosynth.schema import FloatArray
@@ -31,8 +31,13 @@ def sums(margins: Sequence[Margin]) -> Iterator[str]:
             )
 
 
-def dependence(gram: FloatArray, totals: FloatArray, labels: Sequence[str]) -> Iterator[str]:
-    """Totals that follow from others, given the records, but are not what these say."""
+def dependence(
+    gram: FloatArray, totals: FloatArray, labels: Sequence[str], units: FloatArray
+) -> Iterator[str]:
+    """Totals that follow from others, given the records, but are not what these say.
+
+    ``units``: what each total was divided by.
+    """
     kept = independent(gram)
     there = np.diag(gram) > 0
     others = np.flatnonzero(~kept & there)
@@ -42,15 +47,16 @@ def dependence(gram: FloatArray, totals: FloatArray, labels: Sequence[str]) -> I
     unit = np.sqrt(np.diag(inside))
     scaled = inside / unit / unit[:, None]
     right = gram[np.ix_(kept, others)] / unit[:, None]
-    combined = np.linalg.solve(scaled, right) / unit[:, None]
+    combined = linalg.solve(scaled, right, assume_a="pos") / unit[:, None]
     implied = totals[kept] @ combined
     size = np.abs(totals[kept]) @ np.abs(combined)
     for column, follows, scale, parts in zip(others, implied, size, combined.T, strict=True):
         if abs(follows - totals[column]) > 1e-8 * max(scale, 1e-300):
             names = [labels[int(k)] for k in np.flatnonzero(kept)[np.abs(parts) > 1e-6]]
             listed = ", ".join(names[:_LISTED]) + (", …" if len(names) > _LISTED else "")
+            given, follows = totals[column] * units[column], follows * units[column]
             yield (
-                f"the total of {labels[int(column)]} is {totals[column]:.12g}, but in these "
+                f"the total of {labels[int(column)]} is {given:.12g}, but in these "
                 f"records it follows from {listed} to be {follows:.12g}"
             )
 
@@ -76,8 +82,9 @@ def explain(
     labels: Sequence[str],
     solution: Solution,
     scale: FloatArray,
+    units: FloatArray,
 ) -> list[str]:
-    """Say why no weights were found.
+    """Say why no weights were found; ``units``: what each total was divided by.
 
     The nearest that any weights come to the totals is a linear programme over the different kinds
     of records.
@@ -99,8 +106,7 @@ def explain(
             reasons.append(f"no weights{within} reach all totals at once. At best:")
             for k in np.argsort(-np.abs(gaps), kind="stable")[:_LISTED]:
                 if abs(gaps[k]) > 1e-7:
-                    reached = totals[k] - gaps[k] * scale[k]
-                    reasons.append(f"  {labels[k]}: {reached:,.6g} instead of {totals[k]:,.6g}")
+                    reasons.append(_missed(labels[k], totals[k], gaps[k] * scale[k], units[k]))
             conflict = [labels[int(k)] for k in np.flatnonzero(np.abs(prices) > 1e-7)]
             if len(conflict) < len(labels):
                 listed = ", ".join(conflict[:12]) + (", …" if len(conflict) > 12 else "")
@@ -119,9 +125,12 @@ def explain(
     reasons.append(f"After {solution.steps} steps these totals are farthest off:")
     for k in worst[:_LISTED]:
         if abs(solution.error[k]) > TOLERANCE:
-            reached = totals[k] - solution.error[k] * scale[k]
-            reasons.append(f"  {labels[k]}: {reached:,.6g} instead of {totals[k]:,.6g}")
+            reasons.append(_missed(labels[k], totals[k], solution.error[k] * scale[k], units[k]))
     return reasons
+
+
+def _missed(label: str, total: float, short: float, unit: float) -> str:
+    return f"  {label}: {(total - short) * unit:,.6g} instead of {total * unit:,.6g}"
 
 
 def _nearest(

@@ -44,6 +44,8 @@ def design_weights(
         if name not in frame.columns:
             hint = suggest(name, [str(c) for c in frame.columns])
             raise WeightsError(f"design: the data have no variable {name!r}{hint}")
+        if list(frame.columns).count(name) > 1:
+            raise WeightsError(f"design: the data have several variables {name!r}")
     if sampling.weight is not None:
         return _positive(frame, sampling.weight)
     share = np.ones(n)

@@ -118,8 +118,7 @@ class Matrix:
 
     def rows(self) -> tuple[FloatArray, IntArray]:
         """Return the different rows, and which of them each record has."""
-        key = np.stack([block.codes for block in self.blocks], axis=1).astype(np.float64)
-        key = np.hstack([key, self.quantities])
+        key = np.column_stack([*(block.codes for block in self.blocks), self.quantities])
         kept, first, which = np.unique(key, axis=0, return_index=True, return_inverse=True)
         found = np.zeros((len(kept), self.shape[1]))
         for block in self.blocks:

@@ -25,6 +25,8 @@ _HALVINGS = 40
 _SLOW = 0.1
 """What a step should leave of the error for its second derivatives to serve once more."""
 _RIDGE = 1e-12
+_FOLLOWS = 1e-10
+"""What others may leave of a column, squared and relative, that follows from them."""
 _STALLED = 12
 """Steps without progress after which to give up."""
 
@@ -46,12 +48,11 @@ class Solution:
 
 
 def independent(gram: FloatArray) -> NDArray[np.bool_]:
-    """Columns of which no one follows from the others, those of most weight first."""
+    """Columns of which no one follows from the others: a Cholesky factor with pivots tells."""
     scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
-    _, triangle, order = linalg.qr(gram / scale / scale[:, None], pivoting=True)
-    size = np.abs(np.diag(triangle))
+    _, order, rank, _ = linalg.lapack.dpstrf(gram / scale / scale[:, None], tol=_FOLLOWS)
     kept = np.zeros(len(gram), dtype=np.bool_)
-    kept[order[size > 1e-10 * max(size[0], 1e-300)]] = True
+    kept[order[:rank] - 1] = True
     return kept & (np.diag(gram) > 0)
 
 
