@@ -201,6 +201,7 @@ def assess(
     _sound(keys, wanted, tau, classes, p, subsets, level, bootstrap, threshold)
     outcome = target or wanted[0]
     declared = [categorical] if isinstance(categorical, str) else list(categorical)
+    _declared(frames, declared, p, confidential)
     if method is not None:
         told = [*keys, *wanted, *named_in(models, frames["original"])]
         base = frames["original"][list(dict.fromkeys(told))]
@@ -371,6 +372,25 @@ def _sound(
         problems.append("bootstrap: must be a number of rounds, 0 for exact intervals")
     if threshold < 0:
         problems.append("threshold: must be 0 or more")
+    if problems:
+        raise RiskError("\n".join(problems))
+
+
+def _declared(
+    frames: Mapping[str, pd.DataFrame],
+    categorical: Sequence[str],
+    p: float | None,
+    confidential: Sequence[str],
+) -> None:
+    """Raise `RiskError` with names that nothing would come of."""
+    known = list(dict.fromkeys(str(name) for frame in frames.values() for name in frame.columns))
+    problems = [
+        f"categorical: the data have no column {shown(name)!r}{suggest(name, known)}"
+        for name in categorical
+        if name not in known and name != "all"
+    ]
+    if confidential and p is None:
+        problems.append("confidential: of use only with p, the per cent within which values count")
     if problems:
         raise RiskError("\n".join(problems))
 

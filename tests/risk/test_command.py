@@ -113,6 +113,8 @@ FAULTS = [
     (["--bins", "age=5", "--subsets", "4"], "subsets: there are 3 keys; choose a size from 1 to 3"),
     (["--bins", "age=5", "--p", "5"], "p: no target is a number; name numeric variables with"),
     (["--bins", "age=5", "--p", "5", "--confidential", "sex"], "confidential: 'sex' holds no"),
+    (["--bins", "age=5", "--confidential", "pay"], "confidential: of use only with p, the per"),
+    (["--categorical", "agee"], "categorical: the data have no column 'agee' (did you mean 'age'?"),
     (["--targets", "sex"], "'sex' is a key and a target; choose one"),
     (["--targets", "shoes"], "the original data have no column 'shoes'"),
     (["--bins", "age=5", "--holdout", "nowhere.csv"], "nowhere.csv: cannot be read: No such file"),
