@@ -258,18 +258,27 @@ def subset_table(
     size: int,
     settings: Settings,
 ) -> pd.DataFrame:
-    """Measure every target under every subset of the keys of one size."""
+    """Measure every target under every subset of the keys of one size.
+
+    With a holdout, TCAP over disclosive keys is measured for people outside the data as well.
+    """
     import pandas as pd
 
     rows = []
+    outside = "holdout" in columns[keys[0]].codes
     for chosen in combinations(keys, size):
         pasted = paste(columns, chosen, PEOPLE)
         known = measures.identity(pasted)
         identity = {name: share.value for name, share in known.items()}
+        others = paste(columns, chosen, ("holdout", "synthetic")) if outside else None
         for target in targets:
             found = measure(columns, pasted, target, settings)
-            rows.append((" ".join(chosen), target, *identity.values(), *found.values.values()))
-    return pd.DataFrame(rows, columns=["keys", "target", *identity, *found.values])
+            row = {"keys": " ".join(chosen), "target": target, **identity, **found.values}
+            if others is not None:
+                theirs = measure(columns, others, target, settings).shares[protocol.MEASURE]
+                row |= protocol.outside(found.shares[protocol.MEASURE], theirs, settings.level)
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def named_in(models: Sequence[str], original: pd.DataFrame) -> list[str]:

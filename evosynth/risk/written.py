@@ -6,7 +6,7 @@ import json
 import math
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -253,6 +253,7 @@ def _worst(found: Assessment, table: pd.DataFrame) -> list[dict[str, Any]]:
     """Key subsets by what they disclose correctly."""
     order = table["DiSCO"].sort_values(ascending=False, kind="stable").index[:_WORST]
     names = ["keys", "target", "repU", "DiSCO", *_TCAPS, "baseCAPd"]
+    names += [name for name in ("outside", "difference", "difference, low") if name in table]
     told = visible(found, table).loc[order, names].to_dict("records")
     return [{str(k): _plain(v) for k, v in row.items()} for row in told]
 
@@ -269,9 +270,25 @@ def visible(found: Assessment, table: pd.DataFrame) -> pd.DataFrame:
         counts = {k: round(row[k] * found.records[side] / 100) for k, side in sides.items()}
         rates = {str(name): float(value) for name, value in row.items()}
         out = withheld(found.threshold, {**found.records, **counts}, rates)
+        if "outside" in row:
+            out |= _withheld_outside(found, row, out)
         marks[place] = [name in out for name in names]
     shown[names] = shown[names].mask(marks, SUPPRESSED)
     return shown
+
+
+def _withheld_outside(
+    found: Assessment, row: Mapping[Hashable, Any], out: Collection[str]
+) -> set[str]:
+    """Tell which figures of people outside are withheld from a row of key subsets."""
+    correct, told = row["outside, correct"], row["outside, disclosive"]
+    rest = found.records["holdout"] - told if told else 0
+    small = hidden(found.threshold, correct, told, told - correct, rest)
+    differences = {name for name in map(str, row) if name.startswith("difference")}
+    theirs = {name for name in map(str, row) if name.startswith("outside")}
+    if small:
+        return theirs | differences
+    return differences if "TCAP over disclosive" in out else set()
 
 
 def fill(found: Assessment, folder: Path, pictures: bool = False) -> None:
