@@ -33,6 +33,12 @@ _AMONG = {
     "Dsyn": ("synthetic",),
 }
 """By measure, whose records those that it counts are among; larger ones come first."""
+_HOLDS = {
+    "iS": ("UiOiS", "repU"),
+    "DiS": ("repU",),
+    "Dorig": ("UiO", "UiOiS", "repU"),
+}
+"""By measure of a target, the uniques that are among those that it counts."""
 _RESTS_ON = {
     "perceived": ("repU",),
     "TCAP over all": ("DiSCO",),
@@ -71,6 +77,9 @@ def withheld(
             continue
         above = _shown(_AMONG[name], out, counts) if counts[name] else []
         rest = [counts[larger] - counts[name] for larger in above]
+        if counts[name]:
+            below = [one for one in _HOLDS.get(name, ()) if one in counts and one not in out]
+            rest += [abs(counts[name] - counts[one]) for one in below if counts[one]]
         if hidden(threshold, counts[name], *rest):
             out.add(name)
     out |= {name for name, parts in _RESTS_ON.items() if out & set(parts)}
@@ -114,11 +123,12 @@ def by_target(found: Assessment) -> dict[str, frozenset[str]]:
     """Tell what is withheld, by target; uniques and groups under no name."""
     most, people = found.threshold, found.records
     shares = {**found.identity, **found.near}
-    known = withheld(most, {**people, **{name: share.count for name, share in shares.items()}})
+    uniques = {**people, **{name: share.count for name, share in shares.items()}}
+    known = withheld(most, uniques)
     out = {"": known | withheld_groups(most, found.anonymity, people, known)}
     for target, one in found.attributions.items():
         counts = {name: share.count for name, share in one.shares.items()}
-        out[target] = withheld(most, {**people, **counts}, one.rates)
+        out[target] = withheld(most, {**uniques, **counts}, one.rates)
     return out
 
 
@@ -139,11 +149,8 @@ def of_protocol(found: Assessment, row: Mapping[str, Any]) -> tuple[bool, bool]:
     most, correct, told = found.threshold, row["correct"], row["disclosive"]
     people = found.records[row["comparison"].partition(" -> ")[0]]
     small = hidden(most, correct, told, told - correct, people - told if told else 0)
-    one = found.attributions.get(row["target"])
-    if one is not None:  # the same figures are among the measures of this target
-        counts = {name: share.count for name, share in one.shares.items()}
-        out = withheld(most, {**found.records, **counts}, one.rates)
-        small = small or _SAME.get(row["comparison"], "") in out
+    if row["target"] in found.attributions:  # among whose measures are the same figures
+        small = small or _SAME.get(row["comparison"], "") in by_target(found)[row["target"]]
     return small, rare(most, row["baseline"], found.records["original"])
 
 

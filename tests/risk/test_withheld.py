@@ -22,6 +22,11 @@ NESTED = (
     ("UiO", "UiOiS"),
     ("UiO", "repU"),
     ("UiOiS", "repU"),
+    ("iS", "UiOiS"),
+    ("iS", "repU"),
+    ("DiS", "repU"),
+    ("Dorig", "UiO"),
+    ("Dorig", "repU"),
 )
 """Measures of which the first counts all records that the second counts."""
 
@@ -148,3 +153,14 @@ def test_a_check_does_not_tell_how_few_differ():
 def test_a_baseline_tells_how_many_have_the_rarer_of_two_values(few, told):
     share = few / 1000
     assert rare(MOST, 100 * (share**2 + (1 - share) ** 2), 1000) is told
+
+
+def test_disclosive_people_do_not_tell_how_few_of_them_are_no_uniques():
+    rows = [(k, k % 2) for k in range(20)] + [(30, 1)] * 4 + [(40, 0), (40, 1)] * 20
+    frame = pd.DataFrame(rows, columns=["k", "t"])
+    how = {"keys": ["k"], "target": "t", "categorical": ["k"]}
+    one = evosynth.risk(frame, frame, **how)
+    assert one.identity["UiO"].count == 20 and one.attributions["t"].shares["Dorig"].count == 24
+    told = evosynth.risk(frame, frame, **how, threshold=MOST).summary()
+    assert told["identity"][0]["records"] == 20
+    assert told["attribution"][0]["Dorig"] == told["attribution"][0]["DiS"] == SUPPRESSED
