@@ -201,6 +201,7 @@ def assess(
     _sound(keys, wanted, tau, classes, p, subsets, level, bootstrap, threshold)
     outcome = target or wanted[0]
     declared = [categorical] if isinstance(categorical, str) else list(categorical)
+    _declared(frames, declared, p, confidential)
     if method is not None:
         told = [*keys, *wanted, *named_in(models, frames["original"])]
         base = frames["original"][list(dict.fromkeys(told))]
@@ -257,18 +258,27 @@ def subset_table(
     size: int,
     settings: Settings,
 ) -> pd.DataFrame:
-    """Measure every target under every subset of the keys of one size."""
+    """Measure every target under every subset of the keys of one size.
+
+    With a holdout, TCAP over disclosive keys is measured for people outside the data as well.
+    """
     import pandas as pd
 
     rows = []
+    outside = "holdout" in columns[keys[0]].codes
     for chosen in combinations(keys, size):
         pasted = paste(columns, chosen, PEOPLE)
         known = measures.identity(pasted)
         identity = {name: share.value for name, share in known.items()}
+        others = paste(columns, chosen, ("holdout", "synthetic")) if outside else None
         for target in targets:
             found = measure(columns, pasted, target, settings)
-            rows.append((" ".join(chosen), target, *identity.values(), *found.values.values()))
-    return pd.DataFrame(rows, columns=["keys", "target", *identity, *found.values])
+            row = {"keys": " ".join(chosen), "target": target, **identity, **found.values}
+            if others is not None:
+                theirs = measure(columns, others, target, settings).shares[protocol.MEASURE]
+                row |= protocol.outside(found.shares[protocol.MEASURE], theirs, settings.level)
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def named_in(models: Sequence[str], original: pd.DataFrame) -> list[str]:
@@ -371,6 +381,25 @@ def _sound(
         problems.append("bootstrap: must be a number of rounds, 0 for exact intervals")
     if threshold < 0:
         problems.append("threshold: must be 0 or more")
+    if problems:
+        raise RiskError("\n".join(problems))
+
+
+def _declared(
+    frames: Mapping[str, pd.DataFrame],
+    categorical: Sequence[str],
+    p: float | None,
+    confidential: Sequence[str],
+) -> None:
+    """Raise `RiskError` with names that nothing would come of."""
+    known = list(dict.fromkeys(str(name) for frame in frames.values() for name in frame.columns))
+    problems = [
+        f"categorical: the data have no column {shown(name)!r}{suggest(name, known)}"
+        for name in categorical
+        if name not in known and name != "all"
+    ]
+    if confidential and p is None:
+        problems.append("confidential: of use only with p, the per cent within which values count")
     if problems:
         raise RiskError("\n".join(problems))
 

@@ -11,6 +11,7 @@ from typing import Any
 from evosynth.errors import RiskError, shown
 from evosynth.risk.assessment import Assessment, assess
 from evosynth.risk.coding import Bins
+from evosynth.risk.withheld import SUPPRESSED
 from evosynth.risk.words import SHOWN
 
 _MOST = 12
@@ -104,7 +105,8 @@ def told(found: Assessment) -> list[str]:
         checks = about[key]
         for row in checks[:_MOST]:
             shown_row = {k: _text(v) if isinstance(v, float) else v for k, v in row.items()}
-            lines.append("Check " + words.format(**shown_row))
+            text = words.format(**shown_row).replace(f"{SUPPRESSED} %", SUPPRESSED)
+            lines.append(f"Check {text}")
         if len(checks) > _MOST:
             lines.append(f"… and {len(checks) - _MOST} more; risk.json has all")
     if found.protocol is not None:

@@ -10,11 +10,11 @@ import numpy as np
 
 from evosynth.risk.coding import Column
 from evosynth.risk.keys import paste
-from evosynth.risk.measures import attribution
+from evosynth.risk.measures import attribution, identity
 from evosynth.risk.protocol import Settings
 from evosynth.risk.tables import combine, disclosed_cells, is_quantity
 from evosynth.risk.utility import Utility, map_points, utility
-from evosynth.risk.written import SUPPRESSED, hidden
+from evosynth.risk.withheld import SUPPRESSED, hidden, withheld
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,7 +120,9 @@ def compare(
         pasted = paste(columns, list(keys), pair)
         told = attribution(columns, pasted, outcome, how.exclusions, how.tau, how.classes)
         risks[label] = told.shares["DiSCO"].value
-        if hidden(threshold, told.shares["DiSCO"].count):
+        shares = {**identity(pasted), **told.shares}
+        counts = {k: v.count for k, v in shares.items()} | {"original": n}
+        if "DiSCO" in withheld(threshold, {**counts, "synthetic": len(frames[label])}):
             small.append(label)
     points = map_points(risks, utilities, measure).astype({"risk": object})
     points.loc[points["label"].isin(small), "risk"] = SUPPRESSED

@@ -108,6 +108,19 @@ def interval(
     return intervals.exact(share, settings.level)
 
 
+def outside(inside: Share, other: Share, level: float) -> dict[str, float]:
+    """Put people outside the data beside people in it, who are at risk under the same keys."""
+    low, high = intervals.difference(inside, other, level)
+    return {
+        "outside": other.value,
+        "outside, correct": other.count,
+        "outside, disclosive": other.of,
+        "difference": inside.value - other.value,
+        "difference, low": low,
+        "difference, high": high,
+    }
+
+
 def _means(
     rows: list[dict[str, Any]], keys: Sequence[str], pairs: Sequence[tuple[str, str]]
 ) -> list[dict[str, Any]]:

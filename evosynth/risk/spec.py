@@ -106,7 +106,9 @@ class People:
                 for v in self.schema.shown
                 if v.name not in given.keys and v.identifier is None
             ]
-        numbers = [v.name for v in self.schema.shown if v.categorical]
+        # The original need not have what is neither key nor target.
+        used = {*given.keys, *targets}
+        codes = [v.name for v in self.schema.shown if v.categorical or v.name in given.categorical]
         return assess(
             data,
             self.original,
@@ -114,7 +116,7 @@ class People:
             targets=targets,
             holdout=self.holdout,
             bins=given.bins,
-            categorical=[*given.categorical, *numbers],
+            categorical=[name for name in codes if name in used],
             exclude=given.exclude,
             largest=given.largest,
             tau=given.tau,

@@ -6,7 +6,8 @@ import json
 import math
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,14 @@ import numpy as np
 from evosynth.errors import FolderError
 from evosynth.risk.measures import Share
 from evosynth.risk.protocol import MEAN, interval
+from evosynth.risk.withheld import (
+    SUPPRESSED,
+    by_target,
+    hidden,
+    of_protocol,
+    smaller,
+    withheld,
+)
 from evosynth.risk.words import MEANING
 
 if TYPE_CHECKING:
@@ -29,34 +38,40 @@ PICTURES = tuple(
     for kind in ("png", "svg")
 )
 FILES = (JSON, CSV, SUBSETS, *PICTURES)
-SUPPRESSED = "suppressed"
-
 _ATTRIBUTION = ("Dorig", "Dsyn", "iS", "DiS", "DiSCO", "DiSDiO")
+_DENOMINATORS = ("largest denominator", "mean denominator")
 _CAPS = ("baseCAPd", "CAPd", "CAPs", "DCAP", "DCAP over matched")
 _TCAPS = ("TCAP over all", "TCAP over matched", "TCAP over disclosive")
 _SIDES = {
     "original": ("UiO", "UiOiS", "repU", "Dorig", "iS", "DiS", "DiSCO", "DiSDiO"),
-    "synthetic": ("UiS", "perceived", "Dsyn"),
+    "synthetic": ("UiS", "Dsyn"),
 }
 _WORST = 20
 
 
 def rows(found: Assessment) -> Iterator[dict[str, Any]]:
     """Give every figure in a row of its own."""
+    for row, _ in _rows(found):
+        yield row
+
+
+def _rows(found: Assessment) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Give every figure in a row of its own, and whether it is withheld."""
     rng = np.random.default_rng(found.settings.seed)
     keys = " ".join(found.keys)
     empty = {"low": math.nan, "high": math.nan, "count": math.nan, "of": math.nan}
+    out = by_target(found)
 
-    def row(target: str, name: str, value: float, **more: float) -> dict[str, Any]:
+    def row(target: str, name: str, value: float, **more: float) -> tuple[dict[str, Any], bool]:
         about = {"comparison": "original -> synthetic", "keys": keys, "target": target}
-        return {**about, "measure": name, "value": value, **empty, **more}
+        return {**about, "measure": name, "value": value, **empty, **more}, name in out[target]
 
     for name, share in {**found.identity, **found.near}.items():
         yield row("", name, share.value, count=share.count, of=share.of)
     for line in found.anonymity:
         for side in ("original", "synthetic"):
             share = Share(line[side], found.records[side])
-            told = f"{side} records in groups of fewer than {line['k']}"
+            told = smaller(side, line["k"])
             yield row("", told, share.value, count=share.count, of=share.of)
     for target, one in found.attributions.items():
         for name, share in one.shares.items():
@@ -76,25 +91,26 @@ def rows(found: Assessment) -> Iterator[dict[str, Any]]:
             counts = {"count": _number(line["correct"]), "of": _number(line["disclosive"])}
             ends = {"low": _number(line["low"]), "high": _number(line["high"])}
             name = "TCAP over disclosive"
-            yield {**about, "measure": name, "value": line["raw"], **ends, **counts}
+            small, bare = of_protocol(found, line)
+            yield {**about, "measure": name, "value": line["raw"], **ends, **counts}, small
             told = f"{name}, calibrated"
-            yield {**about, "measure": told, "value": line["calibrated"], **empty}
-
-
-def hidden(threshold: int, *counts: float | None) -> bool:
-    """Whether one of several counts is too small to be shown."""
-    return any(count is not None and 0 < count < threshold for count in counts)
+            scaled = {**about, "measure": told, "value": line["calibrated"], **empty}
+            yield scaled, small or bare
 
 
 def summary(found: Assessment) -> dict[str, Any]:
     """Everything that is written, as plain values."""
     most, settings = found.threshold, found.settings
 
-    def of(share: Share) -> float | str | None:
-        return SUPPRESSED if hidden(most, share.count, share.of) else _plain(share.value)
+    small = by_target(found)
 
-    def count(value: float) -> int | str:
-        return f"below {most}" if hidden(most, value) else int(value)
+    def of(target: str, name: str, value: float) -> float | str | None:
+        return SUPPRESSED if name in small[target] else _plain(value)
+
+    def count(name: str, value: float) -> int | str:
+        if name not in small[""]:
+            return int(value)
+        return f"below {most}" if hidden(most, value) else SUPPRESSED
 
     out = settings.exclusions
     rng = np.random.default_rng(settings.seed)
@@ -115,39 +131,33 @@ def summary(found: Assessment) -> dict[str, Any]:
             "meaning": MEANING[name].replace(
                 "p %", f"{found.p:g} %" if found.p is not None else ""
             ),
-            "per_cent": of(share),
-            "records": count(share.count),
+            "per_cent": of("", name, share.value),
+            "records": count(name, share.count),
         }
         for name, share in {**found.identity, **found.near}.items()
     ]
     told["k_anonymity"] = [
         {
             "k": row["k"],
-            "original_records_in_smaller_groups": count(row["original"]),
-            "synthetic_records_in_smaller_groups": count(row["synthetic"]),
+            **{
+                f"{side}_records_in_smaller_groups": count(smaller(side, row["k"]), row[side])
+                for side in ("original", "synthetic")
+            },
         }
         for row in found.anonymity
     ]
     told["attribution"], told["correct_attribution"], told["TCAP"] = [], [], []
     for target, one in found.attributions.items():
-        shares, small = one.shares, hidden(most, one.shares["DiSCO"].count)
-        largest = one.rates["largest denominator"]
+        values = {name: of(target, name, value) for name, value in one.values.items()}
         told["attribution"].append(
-            {
-                "target": target,
-                **{name: of(shares[name]) for name in _ATTRIBUTION},
-                "largest denominator": SUPPRESSED if hidden(most, largest) else _plain(largest),
-                "mean denominator": SUPPRESSED
-                if small or hidden(most, largest)
-                else _plain(one.rates["mean denominator"]),
-            }
+            {"target": target, **{name: values[name] for name in (*_ATTRIBUTION, *_DENOMINATORS)}}
         )
         told["correct_attribution"].append(
-            {"target": target, **{name: _plain(one.rates[name]) for name in _CAPS}}
+            {"target": target, **{name: values[name] for name in _CAPS}}
         )
-        told["TCAP"].append(_tcaps(found, target, rng))
-    told["one_way_checks"] = [_counted(row, most) for row in found.one_way]
-    told["two_way_checks"] = [_counted(row, most) for row in found.two_way]
+        told["TCAP"].append(_tcaps(found, target, values, rng))
+    told["one_way_checks"] = [_counted(row, found, small) for row in found.one_way]
+    told["two_way_checks"] = [_counted(row, found, small) for row in found.two_way]
     if found.protocol is not None:
         told["protocol"] = [_protocol_row(row, found) for row in found.protocol.rows]
         small_targets = _small(found)
@@ -171,48 +181,39 @@ def summary(found: Assessment) -> dict[str, Any]:
 
 
 _FIGURES = {"inside", "outside", "difference", "low", "high"}
+_INSIDE_AND_OUTSIDE = ("original -> synthetic", "holdout -> synthetic")
 
 
-def _tcaps(found: Assessment, target: str, rng: np.random.Generator) -> dict[str, Any]:
-    one, row = found.attributions[target], {"target": target}
+def _tcaps(
+    found: Assessment, target: str, values: Mapping[str, Any], rng: np.random.Generator
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"target": target}
     for name in _TCAPS:
-        share = one.shares[name]
-        small = hidden(found.threshold, share.count, share.of)
-        row[name] = SUPPRESSED if small else _plain(share.value)
         scaled = f"{name}, calibrated"
-        row[scaled] = SUPPRESSED if small else _plain(one.rates[scaled])
+        row |= {name: values[name], scaled: values[scaled]}
+    share = found.attributions[target].shares[name]
     low, high = interval(share, found.records["original"], found.settings, rng)
     for end, value in (("low", low), ("high", high)):
-        row[f"{name}, {end}"] = SUPPRESSED if small else _plain(value)
-    row["baseline"] = _plain(one.rates["baseCAPd"])
+        row[f"{name}, {end}"] = SUPPRESSED if values[name] == SUPPRESSED else _plain(value)
+    row["baseline"] = values["baseCAPd"]
     return row
 
 
 def _protocol_row(row: Mapping[str, Any], found: Assessment) -> dict[str, Any]:
-    """Withhold what rests on small counts; a mean would tell the one part that is withheld."""
-    small = hidden(found.threshold, row["correct"], row["disclosive"])
-    figures = ("raw", "low", "high", "calibrated", "correct", "disclosive")
+    """Withhold what rests on small counts."""
+    small, bare = of_protocol(found, row)
+    figures = {"raw", "low", "high", "calibrated", "correct", "disclosive"} if small else set()
+    figures |= {"calibrated", "baseline"} if bare else set()
     if row["target"] == MEAN:
-        small = _hides_part(found, row["comparison"])
         row = {k: "" if v is None else v for k, v in row.items()}
-    return {k: SUPPRESSED if small and k in figures else _plain(v) for k, v in row.items()}
-
-
-def _hides_part(found: Assessment, comparison: str) -> bool:
-    lines = found.protocol.rows if found.protocol is not None else []
-    return any(
-        hidden(found.threshold, row["correct"], row["disclosive"])
-        for row in lines
-        if row["comparison"] == comparison and row["target"] in found.keys
-    )
+    return {k: SUPPRESSED if k in figures else _plain(v) for k, v in row.items()}
 
 
 def _small(found: Assessment) -> set[str]:
-    """Targets of which the protocol rests on small counts."""
+    """Targets of which the comparison of people inside and outside rests on small counts."""
     lines = found.protocol.rows if found.protocol is not None else []
-    return {
-        row["target"] for row in lines if hidden(found.threshold, row["correct"], row["disclosive"])
-    }
+    compared = [row for row in lines if row["comparison"] in _INSIDE_AND_OUTSIDE]
+    return {row["target"] for row in compared if of_protocol(found, row)[0]}
 
 
 def _verdict(found: Assessment) -> str:
@@ -235,9 +236,14 @@ def _excluded(out: Any) -> list[str]:
     return found + ([f"cells of more than {out.largest}"] if out.largest else [])
 
 
-def _counted(row: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """Withhold small counts of a check, and the shares that tell them."""
-    small = hidden(most, *(v for k, v in row.items() if isinstance(v, int) and k != "cells"))
+def _counted(
+    row: Mapping[str, Any], found: Assessment, out: Mapping[str, Collection[str]]
+) -> dict[str, Any]:
+    """Withhold small counts of a check, differences of any two, and the shares that tell them."""
+    counts = [v for k, v in row.items() if isinstance(v, int) and k != "cells"]
+    counts.append(found.records["original"])
+    apart = [abs(one - other) for one, other in combinations(counts, 2)]
+    small = hidden(found.threshold, *counts, *apart) or "DiSCO" in out[row["target"]]
     return {
         k: SUPPRESSED if small and isinstance(v, int | float) else _plain(v) for k, v in row.items()
     }
@@ -247,6 +253,7 @@ def _worst(found: Assessment, table: pd.DataFrame) -> list[dict[str, Any]]:
     """Key subsets by what they disclose correctly."""
     order = table["DiSCO"].sort_values(ascending=False, kind="stable").index[:_WORST]
     names = ["keys", "target", "repU", "DiSCO", *_TCAPS, "baseCAPd"]
+    names += [name for name in ("outside", "difference", "difference, low") if name in table]
     told = visible(found, table).loc[order, names].to_dict("records")
     return [{str(k): _plain(v) for k, v in row.items()} for row in told]
 
@@ -254,22 +261,34 @@ def _worst(found: Assessment, table: pd.DataFrame) -> list[dict[str, Any]]:
 def visible(found: Assessment, table: pd.DataFrame) -> pd.DataFrame:
     """Return key subsets without shares that tell a small count."""
     shown = table.astype(object).where(table.notna(), None)
-    counts = {
-        name: (table[name] * found.records[side] / 100).round()
-        for side, names in _SIDES.items()
-        for name in names
-    }
-    small = {k: (0 < counts[k]) & (counts[k] < found.threshold) for k in counts}
-    for name in table.columns[2:]:
-        if name in small:
-            shown[name] = shown[name].mask(small[name], SUPPRESSED)
-        elif name not in _CAPS:  # what is left rests on these counts
-            rests = small["DiSCO"] | small["DiS"] | small["iS"]
-            if "denominator" in name:
-                largest = table["largest denominator"]
-                rests = rests | (largest.notna() & (largest < found.threshold))
-            shown[name] = shown[name].mask(rests, SUPPRESSED)
+    if not found.threshold:
+        return shown
+    names = list(table.columns[2:])
+    sides = {name: side for side, measures in _SIDES.items() for name in measures}
+    marks = np.zeros((len(table), len(names)), dtype=np.bool_)
+    for place, row in enumerate(table[names].to_dict("records")):
+        counts = {k: round(row[k] * found.records[side] / 100) for k, side in sides.items()}
+        rates = {str(name): float(value) for name, value in row.items()}
+        out = withheld(found.threshold, {**found.records, **counts}, rates)
+        if "outside" in row:
+            out |= _withheld_outside(found, row, out)
+        marks[place] = [name in out for name in names]
+    shown[names] = shown[names].mask(marks, SUPPRESSED)
     return shown
+
+
+def _withheld_outside(
+    found: Assessment, row: Mapping[Hashable, Any], out: Collection[str]
+) -> set[str]:
+    """Tell which figures of people outside are withheld from a row of key subsets."""
+    correct, told = row["outside, correct"], row["outside, disclosive"]
+    rest = found.records["holdout"] - told if told else 0
+    small = hidden(found.threshold, correct, told, told - correct, rest)
+    differences = {name for name in map(str, row) if name.startswith("difference")}
+    theirs = {name for name in map(str, row) if name.startswith("outside")}
+    if small:
+        return theirs | differences
+    return differences if "TCAP over disclosive" in out else set()
 
 
 def fill(found: Assessment, folder: Path, pictures: bool = False) -> None:
@@ -283,43 +302,17 @@ def fill(found: Assessment, folder: Path, pictures: bool = False) -> None:
     text = json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / JSON).write_text(text + "\n", encoding="utf-8", newline="\n")
     table = found.tidy.astype(object)
-    small = [
-        hidden(found.threshold, *(None if math.isnan(x) else x for x in (row["count"], row["of"])))
-        for _, row in found.tidy[["count", "of"]].iterrows()
-    ]
+    small = np.array([withheld_ for _, withheld_ in _rows(found)])
     table = table.where(found.tidy.notna(), "undefined")
     table.loc[found.tidy["count"].isna(), ["count", "of"]] = ""
     table.loc[found.tidy["low"].isna() & found.tidy["value"].notna(), ["low", "high"]] = ""
-    table.loc[small, ["value", "low", "high", "count", "of"]] = SUPPRESSED
-    for place in np.flatnonzero(_derived(found)).tolist():
-        table.loc[place, "value"] = SUPPRESSED
+    cells = table[["value", "low", "high", "count", "of"]]
+    table[cells.columns] = cells.mask((cells != "") & small[:, None], SUPPRESSED)
     table.to_csv(folder / CSV, index=False, lineterminator="\n")
     if found.subsets is not None:
         shown = visible(found, found.subsets)
         shown = shown.where(shown.notna(), "undefined")
         shown.to_csv(folder / SUBSETS, index=False, lineterminator="\n")
-
-
-def _derived(found: Assessment) -> list[bool]:
-    """Which rows of the tidy table tell a small count without naming it."""
-    plain = {
-        (row["comparison"], row["target"], row["measure"]): hidden(
-            found.threshold, *(None if math.isnan(x) else x for x in (row["count"], row["of"]))
-        )
-        for row in found.tidy.to_dict("records")
-    }
-    out = []
-    for row in found.tidy.to_dict("records"):
-        base = row["measure"].removesuffix(", calibrated")
-        mine = (row["comparison"], row["target"])
-        if row["target"] == MEAN:
-            out.append(_hides_part(found, row["comparison"]))
-        elif row["measure"] in ("largest denominator", "mean denominator"):
-            largest = found.attributions[row["target"]].rates["largest denominator"]
-            out.append(hidden(found.threshold, largest) or plain.get((*mine, "DiSCO"), False))
-        else:
-            out.append(base != row["measure"] and plain.get((*mine, base), False))
-    return out
 
 
 def save(found: Assessment, folder: Path, force: bool, pictures: bool = False) -> Path:

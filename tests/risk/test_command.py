@@ -113,6 +113,8 @@ FAULTS = [
     (["--bins", "age=5", "--subsets", "4"], "subsets: there are 3 keys; choose a size from 1 to 3"),
     (["--bins", "age=5", "--p", "5"], "p: no target is a number; name numeric variables with"),
     (["--bins", "age=5", "--p", "5", "--confidential", "sex"], "confidential: 'sex' holds no"),
+    (["--bins", "age=5", "--confidential", "pay"], "confidential: of use only with p, the per"),
+    (["--categorical", "agee"], "categorical: the data have no column 'agee' (did you mean 'age'?"),
     (["--targets", "sex"], "'sex' is a key and a target; choose one"),
     (["--targets", "shoes"], "the original data have no column 'shoes'"),
     (["--bins", "age=5", "--holdout", "nowhere.csv"], "nowhere.csv: cannot be read: No such file"),
@@ -174,7 +176,8 @@ def test_small_counts_are_withheld_in_tables_too(tmp_path):
     table = pd.read_csv(tmp_path / "out" / "risk.csv").set_index(["measure"])
     for name in ("UiO", "repU", "DiSCO", "TCAP over all", "TCAP over disclosive, calibrated"):
         assert table.loc[name, "value"] == SUPPRESSED
-    assert float(table.loc["baseCAPd", "value"]) == pytest.approx(100 * (400 + 100) / 900)
+    assert table.loc["baseCAPd", "value"] == SUPPRESSED, "5 of 9 tells 10 of 30"
+    assert float(table.loc["DCAP", "value"]) == pytest.approx(100 * (12 + 9) / 30)
     subsets = pd.read_csv(tmp_path / "out" / "risk-subsets.csv")
     assert subsets.loc[0, ["UiO", "repU", "DiSCO", "TCAP over all"]].eq(SUPPRESSED).all()
 

@@ -180,6 +180,20 @@ def test_numbers_of_a_spec_are_grouped_or_cut(made, tmp_path):
         assert rows == 5 * size
 
 
+def test_the_original_may_lack_what_is_neither_key_nor_target(made, tmp_path):
+    spec = yaml.safe_load((made / "spec.yaml").read_text())
+    spec["variables"]["CLUB"] = {"categories": {1: "Yes", 2: "No"}}
+    spec["variables"]["AGE"] = {"integer": [1, 90]}
+    spec["risk"]["categorical"] = ["AGE"]
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    found = [
+        risk_spec.people(evosynth.load(file), str(made / "original.csv"), None, None)
+        for file in (made / "spec.yaml", tmp_path / "spec.yaml")
+    ]
+    one, other = (people.assess(people.original).summary() for people in found)
+    assert one == other
+
+
 def test_new_data_do_not_keep_the_risk_of_earlier_ones(made, tmp_path):
     place = tmp_path / "out"
     shutil.copytree(made / "out", place)

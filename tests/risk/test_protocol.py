@@ -9,6 +9,7 @@ import evosynth
 from evosynth.risk import intervals
 from evosynth.risk.checks import ONE_WAY, TWO_WAY
 from evosynth.risk.measures import Share
+from evosynth.risk.written import SUPPRESSED, visible
 
 RNG = np.random.default_rng(7)
 
@@ -120,6 +121,41 @@ def test_every_subset_of_keys_is_measured():
     last = found.subsets.iloc[2]
     assert {name: last[name] for name in alone.table} == alone.table.loc["t"].to_dict()
     assert last["repU"] == alone.identity["repU"].value
+
+
+def test_key_subsets_put_people_outside_beside_people_inside():
+    found = assess(ORIGINAL, subsets=2)
+    told = found.summary()["riskiest_key_subsets"]
+    for _, row_ in found.subsets.iterrows():
+        alone = assess(ORIGINAL, keys=row_["keys"].split(" "))
+        inside, outside = (
+            row(alone, f"{people} -> synthetic") for people in ("original", "holdout")
+        )
+        assert row_["TCAP over disclosive"] == inside["raw"] and row_["outside"] == outside["raw"]
+        assert row_["outside, correct"] == outside["correct"]
+        apart = alone.protocol.differences[0]
+        assert (row_["difference"], row_["difference, low"], row_["difference, high"]) == (
+            apart["difference"],
+            apart["low"],
+            apart["high"],
+        )
+        mine = next(line for line in told if line["keys"] == row_["keys"])
+        assert (mine["outside"], mine["difference"]) == (row_["outside"], row_["difference"])
+
+
+def test_key_subsets_withhold_small_counts_of_people_outside():
+    found = evosynth.risk(
+        ORIGINAL, ORIGINAL, holdout=HOLDOUT.head(40), keys=["a", "b", "c"], target="t",
+        categorical="all", subsets=2, threshold=10,
+    )  # fmt: skip
+    table = visible(found, found.subsets)
+    small = found.subsets["outside, disclosive"].between(1, 9)
+    assert small.any()
+    assert (
+        table.loc[small, ["outside", "outside, correct", "difference"]]
+        .eq(SUPPRESSED)
+        .all(axis=None)
+    )
 
 
 def test_one_way_check_needs_more_than_50_records_and_90_per_cent():
