@@ -199,6 +199,8 @@ def test_it_prints(opened, tmp_path):
     page.emulate_media(media="print")
     assert page.locator("nav").is_hidden()
     assert page.locator("h1").is_visible()
+    # What is folded on the screen is on paper, too: nobody can unfold it there.
+    assert page.locator("#spec ~ details pre").bounding_box()["height"] > 1000
     document = page.pdf(path=tmp_path / "report.pdf", format="A4")
     assert document.startswith(b"%PDF") and document.count(b"/Type /Page\n") < 20
 
