@@ -95,6 +95,18 @@ def test_the_page_is_whole_and_nothing_in_it_runs_or_is_fetched(made):
     assert NASTY in found.text and "غرب 🌊" in found.text
 
 
+def test_a_text_that_turns_the_direction_of_writing_turns_no_other(made):
+    found = folder.read(made[1])
+    turned = {"title": "\u202eA title", "source": "\u202eA source"}
+    text = page.page(folder.Folder(found.run, found.facts | turned, found.found))
+    for sentence in (
+        "<bdi>\u202eA title</bdi>. Synthetic teaching data made with",
+        "from the figures of: <bdi>\u202eA source</bdi>.",
+        "Source of the figures: <bdi>\u202eA source</bdi></p>",
+    ):
+        assert sentence in text
+
+
 def test_links_within_the_page_lead_somewhere(made):
     found = Parsed((made[1] / "report.html").read_text("utf-8"))
     ids = [value for name, value in found.attributes if name == "id"]
