@@ -347,6 +347,12 @@ def test_tidy_numbers_stay_readable():
     assert columns["rows"] == [["1", "x"], ["2", "y"]]
 
 
+def test_numbers_line_up_beside_those_that_are_withheld():
+    rows = [{"a": -9.07, "b": "no"}, {"a": "suppressed", "b": "suppressed"}, {"a": 12, "b": "no"}]
+    table = tidy.blocks({"rows": rows})[0]["table"]
+    assert table["numeric"] == [True, False]
+
+
 STYLE = Path(page.__file__).parent / "templates" / "style.css"
 
 
