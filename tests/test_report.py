@@ -217,6 +217,19 @@ def test_a_crosstab_stands_as_in_print(made):
     assert found == [["50", "70"], ["60", "90"], ["55", "75"]]
 
 
+def test_equations_and_cut_points_bear_the_labels_of_the_outcome():
+    spec = evosynth.load(SPECS / "copenhagen-housing.yaml", anyway=True)
+    shown = []
+    for output, published in zip(spec.outputs[:2], spec.figures, strict=False):
+        schema = spec.schema_of(output)
+        shown.append(layout.tables(output.analysis(schema), published, schema))
+    ordered, multinomial = shown
+    labels = [row["labels"][0] for row in ordered[0]["rows"]]
+    assert labels[-2:] == ["Low | Medium", "Medium | High"]
+    captions = [table["caption"] for table in multinomial[:2]]
+    assert captions == ["Satisfaction with housing: Medium", "Satisfaction with housing: High"]
+
+
 def test_values_that_share_a_label_lose_no_figure(tmp_path):
     spec = small(tmp_path, SMALL.replace("s: South, w: West", "s: North, w: North"))
     (table,) = layout.tables(spec.outputs[0].analysis(spec.schema), spec.figures[0], spec.schema)

@@ -11,7 +11,7 @@ from evosynth.analysis import Fitting
 from evosynth.notice import called
 from evosynth.proof import units
 from evosynth.report.associations import associations
-from evosynth.report.layout import Json, references, tables, term
+from evosynth.report.layout import Json, equation, references, tables, term
 from evosynth.report.pictures import bars
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ def _forest(output: Output, analysis: Fitting, frames: dict[str, Any], spec: Spe
     printed = {(item.form, item.parameter): i for i, item in enumerate(analysis.items)}
     rows = []
     for interval in found:
-        equation, text = analysis.terms[interval.parameter]
+        of, text = analysis.terms[interval.parameter]
         ends = [interval.value, interval.low, interval.high]
         if text == "Intercept" or not math.isfinite(interval.value):
             continue  # it has a scale of its own
         rows.append(
             {
-                "equation": equation,
+                "equation": equation(of, analysis, schema) if of else "",
                 "label": term(text, analysis, schema),
                 "estimate": [end if math.isfinite(end) else None for end in ends],
                 "published": [printed.get((f, interval.parameter)) for f in (form, "low", "high")],
