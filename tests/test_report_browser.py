@@ -190,6 +190,8 @@ def test_misses_are_loud_and_exact_figures_quiet(opened):
     listed = page.locator("#misses ~ .scroll")
     assert "Half-units off" in listed.locator("th").all_inner_texts()
     assert re.fullmatch(r"[+−][\d.,]+", listed.locator("td.miss").first.inner_text())
+    listed = opened("missed", 390).locator("#misses ~ .scroll tbody th").first
+    assert len(listed.inner_text().splitlines()) == 2  # a phone has no column for the output
     quiet = opened("founding").locator("td.exact").first
     assert int(quiet.evaluate("e => getComputedStyle(e).fontWeight")) == 400
 
