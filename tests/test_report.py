@@ -230,6 +230,24 @@ def test_equations_and_cut_points_bear_the_labels_of_the_outcome():
     assert captions == ["Satisfaction with housing: Medium", "Satisfaction with housing: High"]
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "counted"),
+    [
+        ("household-survey", "frequencies", {"Households", "Records"}),
+        ("weighted-health-survey", "crosstab", set()),
+    ],
+)
+def test_tables_say_what_they_count_and_by_what_it_is_weighted(name, kind, counted):
+    spec = evosynth.load(SPECS / f"{name}.yaml")
+    abouts = [
+        facts._output(spec, i, True, {}) for i, o in enumerate(spec.outputs) if o.kind == kind
+    ]
+    columns = {c for about in abouts for t in about["tables"] for c in t["columns"]}
+    assert counted <= columns
+    weighted = [o.weighted for o in spec.outputs if o.kind == kind]
+    assert [about["weight"] for about in abouts] == ["WEIGHT" if w else "" for w in weighted]
+
+
 def test_values_that_share_a_label_lose_no_figure(tmp_path):
     spec = small(tmp_path, SMALL.replace("s: South, w: West", "s: North, w: North"))
     (table,) = layout.tables(spec.outputs[0].analysis(spec.schema), spec.figures[0], spec.schema)

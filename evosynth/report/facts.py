@@ -60,6 +60,7 @@ def _output(spec: Spec, position: int, fits: bool, frames: dict[str, Any]) -> Js
     output, figures = spec.outputs[position], spec.figures[position]
     schema = spec.schema_of(output)
     analysis = output.analysis(schema)
+    counted = "Households" if output.unit == "household" else "Records"
     about: Json = {
         "title": called(spec, position),
         "kind": output.kind,
@@ -67,7 +68,8 @@ def _output(spec: Spec, position: int, fits: bool, frames: dict[str, Any]) -> Js
         "where": output.where or "",
         "formula": str(getattr(output, "formula", "") or ""),
         "figures": len(figures),
-        "tables": tables(analysis, figures, schema) if fits else None,
+        "weight": getattr(analysis, "weight", None) or "",
+        "tables": tables(analysis, figures, schema, counted) if fits else None,
     }
     if isinstance(analysis, Fitting):
         about["references"] = references(analysis, schema)

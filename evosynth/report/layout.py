@@ -25,8 +25,10 @@ Json = dict[str, Any]
 """What is written to a file: texts, numbers, lists and more of the same."""
 
 
-def tables(analysis: Analysis | None, figures: Sequence[Figure], schema: Schema) -> list[Json]:
-    """Lay out the figures of an output.
+def tables(
+    analysis: Analysis | None, figures: Sequence[Figure], schema: Schema, counted: str = "Records"
+) -> list[Json]:
+    """Lay out the figures of an output, whose unweighted counts are of what is ``counted``.
 
     Returns
     -------
@@ -34,7 +36,8 @@ def tables(analysis: Analysis | None, figures: Sequence[Figure], schema: Schema)
     has ``labels`` and ``cells``, each the number of a figure in the output or nothing.
     """
     if isinstance(analysis, Counting):
-        return _counting(analysis, schema)
+        words = f"Weighted {counted.lower()}" if analysis.weight else counted
+        return _counting(analysis, schema, words)
     if isinstance(analysis, Describing):
         return [_describing(analysis, schema)]
     if isinstance(analysis, Correlating):
@@ -90,7 +93,7 @@ def value(variable: str, text: str, schema: Schema) -> str:
     return "Missing" if text == MISSING else text
 
 
-def _counting(analysis: Counting, schema: Schema) -> list[Json]:
+def _counting(analysis: Counting, schema: Schema, counted: str) -> list[Json]:
     names = analysis.names
     one = len(names) == 1
     rows, across = (names, "") if one else (names[:-1], names[-1])
@@ -99,7 +102,7 @@ def _counting(analysis: Counting, schema: Schema) -> list[Json]:
     columns: dict[str, int] = {}
     for i, cell in enumerate(analysis.cells):
         group = dict(cell.group)
-        form = _share(cell.whole, cell.scale, across)
+        form = counted if cell.whole is None else _share(cell.whole, cell.scale, across)
         labels = tuple(value(n, group[n], schema) if n in group else "Total" for n in rows)
         if one:
             parts.setdefault((), []).append((labels, form, i))
@@ -121,9 +124,7 @@ def _counting(analysis: Counting, schema: Schema) -> list[Json]:
     return found
 
 
-def _share(whole: Group | None, scale: float, across: str) -> str:
-    if whole is None:
-        return "Records"
+def _share(whole: Group, scale: float, across: str) -> str:
     unit = "Per cent" if scale == 100 else "Share"
     names = [n for n, _ in whole]
     if not names:
