@@ -95,6 +95,18 @@ def test_the_page_is_whole_and_nothing_in_it_runs_or_is_fetched(made):
     assert NASTY in found.text and "غرب 🌊" in found.text
 
 
+def test_a_text_that_turns_the_direction_of_writing_turns_no_other(made):
+    found = folder.read(made[1])
+    turned = {"title": "\u202eA title", "source": "\u202eA source"}
+    text = page.page(folder.Folder(found.run, found.facts | turned, found.found))
+    for sentence in (
+        "<bdi>\u202eA title</bdi>. Synthetic teaching data made with",
+        "from the figures of: <bdi>\u202eA source</bdi>.",
+        "Source of the figures: <bdi>\u202eA source</bdi></p>",
+    ):
+        assert sentence in text
+
+
 def test_links_within_the_page_lead_somewhere(made):
     found = Parsed((made[1] / "report.html").read_text("utf-8"))
     ids = [value for name, value in found.attributes if name == "id"]
@@ -203,6 +215,37 @@ def test_a_crosstab_stands_as_in_print(made):
     texts = [f.printed.text for f in result.spec.figures[0]]
     found = [[texts[cell] for cell in row["cells"]] for row in table["rows"]]
     assert found == [["50", "70"], ["60", "90"], ["55", "75"]]
+
+
+def test_equations_and_cut_points_bear_the_labels_of_the_outcome():
+    spec = evosynth.load(SPECS / "copenhagen-housing.yaml", anyway=True)
+    shown = []
+    for output, published in zip(spec.outputs[:2], spec.figures, strict=False):
+        schema = spec.schema_of(output)
+        shown.append(layout.tables(output.analysis(schema), published, schema))
+    ordered, multinomial = shown
+    labels = [row["labels"][0] for row in ordered[0]["rows"]]
+    assert labels[-2:] == ["Low | Medium", "Medium | High"]
+    captions = [table["caption"] for table in multinomial[:2]]
+    assert captions == ["Satisfaction with housing: Medium", "Satisfaction with housing: High"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "counted"),
+    [
+        ("household-survey", "frequencies", {"Households", "Records"}),
+        ("weighted-health-survey", "crosstab", set()),
+    ],
+)
+def test_tables_say_what_they_count_and_by_what_it_is_weighted(name, kind, counted):
+    spec = evosynth.load(SPECS / f"{name}.yaml")
+    abouts = [
+        facts._output(spec, i, True, {}) for i, o in enumerate(spec.outputs) if o.kind == kind
+    ]
+    columns = {c for about in abouts for t in about["tables"] for c in t["columns"]}
+    assert counted <= columns
+    weighted = [o.weighted for o in spec.outputs if o.kind == kind]
+    assert [about["weight"] for about in abouts] == ["WEIGHT" if w else "" for w in weighted]
 
 
 def test_values_that_share_a_label_lose_no_figure(tmp_path):
@@ -333,6 +376,12 @@ def test_tidy_numbers_stay_readable():
     assert tidy.name("baseCAPd") == "baseCAPd" and tidy.name("iS") == "iS"
     columns = tidy.blocks({"table": {"a": [1, 2], "b": ["x", "y"]}})[0]["table"]
     assert columns["rows"] == [["1", "x"], ["2", "y"]]
+
+
+def test_numbers_line_up_beside_those_that_are_withheld():
+    rows = [{"a": -9.07, "b": "no"}, {"a": "suppressed", "b": "suppressed"}, {"a": 12, "b": "no"}]
+    table = tidy.blocks({"rows": rows})[0]["table"]
+    assert table["numeric"] == [True, False]
 
 
 STYLE = Path(page.__file__).parent / "templates" / "style.css"

@@ -190,6 +190,8 @@ def test_misses_are_loud_and_exact_figures_quiet(opened):
     listed = page.locator("#misses ~ .scroll")
     assert "Half-units off" in listed.locator("th").all_inner_texts()
     assert re.fullmatch(r"[+−][\d.,]+", listed.locator("td.miss").first.inner_text())
+    listed = opened("missed", 390).locator("#misses ~ .scroll tbody th").first
+    assert len(listed.inner_text().splitlines()) == 2  # a phone has no column for the output
     quiet = opened("founding").locator("td.exact").first
     assert int(quiet.evaluate("e => getComputedStyle(e).fontWeight")) == 400
 
@@ -199,6 +201,8 @@ def test_it_prints(opened, tmp_path):
     page.emulate_media(media="print")
     assert page.locator("nav").is_hidden()
     assert page.locator("h1").is_visible()
+    # What is folded on the screen is on paper, too: nobody can unfold it there.
+    assert page.locator("#spec ~ details pre").bounding_box()["height"] > 1000
     document = page.pdf(path=tmp_path / "report.pdf", format="A4")
     assert document.startswith(b"%PDF") and document.count(b"/Type /Page\n") < 20
 

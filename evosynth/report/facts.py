@@ -11,7 +11,7 @@ from evosynth.analysis import Fitting
 from evosynth.notice import called
 from evosynth.proof import units
 from evosynth.report.associations import associations
-from evosynth.report.layout import Json, references, tables, term
+from evosynth.report.layout import Json, equation, references, tables, term
 from evosynth.report.pictures import bars
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def _output(spec: Spec, position: int, fits: bool, frames: dict[str, Any]) -> Js
     output, figures = spec.outputs[position], spec.figures[position]
     schema = spec.schema_of(output)
     analysis = output.analysis(schema)
+    counted = "Households" if output.unit == "household" else "Records"
     about: Json = {
         "title": called(spec, position),
         "kind": output.kind,
@@ -67,7 +68,8 @@ def _output(spec: Spec, position: int, fits: bool, frames: dict[str, Any]) -> Js
         "where": output.where or "",
         "formula": str(getattr(output, "formula", "") or ""),
         "figures": len(figures),
-        "tables": tables(analysis, figures, schema) if fits else None,
+        "weight": getattr(analysis, "weight", None) or "",
+        "tables": tables(analysis, figures, schema, counted) if fits else None,
     }
     if isinstance(analysis, Fitting):
         about["references"] = references(analysis, schema)
@@ -84,13 +86,13 @@ def _forest(output: Output, analysis: Fitting, frames: dict[str, Any], spec: Spe
     printed = {(item.form, item.parameter): i for i, item in enumerate(analysis.items)}
     rows = []
     for interval in found:
-        equation, text = analysis.terms[interval.parameter]
+        of, text = analysis.terms[interval.parameter]
         ends = [interval.value, interval.low, interval.high]
         if text == "Intercept" or not math.isfinite(interval.value):
             continue  # it has a scale of its own
         rows.append(
             {
-                "equation": equation,
+                "equation": equation(of, analysis, schema) if of else "",
                 "label": term(text, analysis, schema),
                 "estimate": [end if math.isfinite(end) else None for end in ends],
                 "published": [printed.get((f, interval.parameter)) for f in (form, "low", "high")],

@@ -25,8 +25,10 @@ Json = dict[str, Any]
 """What is written to a file: texts, numbers, lists and more of the same."""
 
 
-def tables(analysis: Analysis | None, figures: Sequence[Figure], schema: Schema) -> list[Json]:
-    """Lay out the figures of an output.
+def tables(
+    analysis: Analysis | None, figures: Sequence[Figure], schema: Schema, counted: str = "Records"
+) -> list[Json]:
+    """Lay out the figures of an output, whose unweighted counts are of what is ``counted``.
 
     Returns
     -------
@@ -34,7 +36,8 @@ def tables(analysis: Analysis | None, figures: Sequence[Figure], schema: Schema)
     has ``labels`` and ``cells``, each the number of a figure in the output or nothing.
     """
     if isinstance(analysis, Counting):
-        return _counting(analysis, schema)
+        words = f"Weighted {counted.lower()}" if analysis.weight else counted
+        return _counting(analysis, schema, words)
     if isinstance(analysis, Describing):
         return [_describing(analysis, schema)]
     if isinstance(analysis, Correlating):
@@ -90,7 +93,7 @@ def value(variable: str, text: str, schema: Schema) -> str:
     return "Missing" if text == MISSING else text
 
 
-def _counting(analysis: Counting, schema: Schema) -> list[Json]:
+def _counting(analysis: Counting, schema: Schema, counted: str) -> list[Json]:
     names = analysis.names
     one = len(names) == 1
     rows, across = (names, "") if one else (names[:-1], names[-1])
@@ -99,7 +102,7 @@ def _counting(analysis: Counting, schema: Schema) -> list[Json]:
     columns: dict[str, int] = {}
     for i, cell in enumerate(analysis.cells):
         group = dict(cell.group)
-        form = _share(cell.whole, cell.scale, across)
+        form = counted if cell.whole is None else _share(cell.whole, cell.scale, across)
         labels = tuple(value(n, group[n], schema) if n in group else "Total" for n in rows)
         if one:
             parts.setdefault((), []).append((labels, form, i))
@@ -121,9 +124,7 @@ def _counting(analysis: Counting, schema: Schema) -> list[Json]:
     return found
 
 
-def _share(whole: Group | None, scale: float, across: str) -> str:
-    if whole is None:
-        return "Records"
+def _share(whole: Group, scale: float, across: str) -> str:
     unit = "Per cent" if scale == 100 else "Share"
     names = [n for n, _ in whole]
     if not names:
@@ -214,7 +215,15 @@ def term(text: str, analysis: Fitting, schema: Schema) -> str:
                     plain = label if power == 1 else raised
                     words.append(f"log of {label}" if part.factor.log else plain)
             return " × ".join(words) or "Intercept"
-    return text.replace("|", " | ") if text != "alpha" else "Alpha (dispersion)"
+    if text == "alpha":
+        return "Alpha (dispersion)"
+    return " | ".join(equation(part, analysis, schema) for part in text.split("|"))
+
+
+def equation(text: str, analysis: Fitting, schema: Schema) -> str:
+    """Label of the value of the outcome that an equation, or a side of a cut point, is of."""
+    coded = analysis.outcome in schema.index and schema[analysis.outcome].categorical
+    return value(analysis.outcome, text, schema) if coded else text
 
 
 def references(analysis: Fitting, schema: Schema) -> list[str]:
@@ -234,9 +243,7 @@ def references(analysis: Fitting, schema: Schema) -> list[str]:
 
 
 def _fitting(analysis: Fitting, schema: Schema) -> list[Json]:
-    coded = analysis.outcome in schema.index and schema[analysis.outcome].categorical
-    equations = list(dict.fromkeys(equation for equation, _ in analysis.terms))
-    parts: dict[str, list[tuple[tuple[str, ...], str, int]]] = {e: [] for e in equations}
+    parts: dict[str, list[tuple[tuple[str, ...], str, int]]] = {e: [] for e, _ in analysis.terms}
     fit: list[tuple[tuple[str, ...], str, int]] = []
     # Terms that share a label are told apart by their names.
     labels = {text: term(text, analysis, schema) for _, text in analysis.terms}
@@ -245,23 +252,22 @@ def _fitting(analysis: Fitting, schema: Schema) -> list[Json]:
         if item.parameter is None:
             fit.append(((FIT.get(item.form, item.form.replace("_", " ")),), "Value", i))
             continue
-        equation, text = analysis.terms[item.parameter]
+        of, text = analysis.terms[item.parameter]
         label = f"{labels[text]} ({text})" if labels[text] in twice else labels[text]
-        parts[equation].append(((label,), _form(item.form, analysis), i))
+        parts[of].append(((label,), _form(item.form, analysis), i))
     found = []
     order = [_form(form, analysis) for form in FORMS]
-    for equation, entries in parts.items():
+    for of, entries in parts.items():
         used = {column for _, column, _ in entries}
         caption = ""
-        if equation:
-            caption = value(analysis.outcome, equation, schema) if coded else equation
-            caption = f"{name(analysis.outcome, schema)}: {caption}"
+        if of:
+            caption = f"{name(analysis.outcome, schema)}: {equation(of, analysis, schema)}"
         if entries:
             columns = [c for c in dict.fromkeys(order) if c in used]
             rows = [
                 ((f"{labels[t]} ({t})" if labels[t] in twice else labels[t]),)
                 for e, t in analysis.terms
-                if e == equation
+                if e == of
             ]
             found.append(_table(caption, ["Term"], entries, columns, rows))
     if fit:

@@ -110,6 +110,7 @@ def _output(position: int, about: dict[str, Any], found: list[Found]) -> dict[st
         "missed": [f for f in found if not f.exact],
         "forest": _forest(about.get("forest"), found),
         "references": about.get("references") or [],
+        "weight": about.get("weight"),
     }
 
 

@@ -12,7 +12,7 @@ from evosynth.codebook import describe
 from evosynth.errors import EvosynthError
 from evosynth.proof import units
 from evosynth.report.associations import associations
-from evosynth.report.layout import tables, term
+from evosynth.report.layout import equation, tables, term
 from evosynth.report.short import found
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ class Plot:
             axis.plot([row.low, row.high], [at, at], color=_BLUE)
             axis.plot(row.value, at, "o", color=_BLUE)
         labels = [
-            (f"{equation}: " if equation else "") + term(text, analysis, schema)
-            for (equation, text), _ in reversed(named)
+            (f"{equation(of, analysis, schema)}: " if of else "") + term(text, analysis, schema)
+            for (of, text), _ in reversed(named)
         ]
         ratio = named[0][1].ratio
         form = "ratio" if ratio else "coefficient"

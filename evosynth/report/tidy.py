@@ -10,6 +10,8 @@ from evosynth.report.figures import LONGEST, minus, number
 _MOST_ROWS = 60
 _DEEPEST = 4
 _MOST_BLOCKS = 60
+_NO_NUMBER = ("suppressed", "undefined")
+"""What stands in the place of a number."""
 
 
 def blocks(
@@ -71,7 +73,7 @@ def _list(
         rows = [[text(item.get(k), decimals) for k in keys] for item in items[:_MOST_ROWS]]
         about["table"] = {
             "columns": [name(k) for k in keys],
-            "numeric": [all(_numeric(item.get(k)) for item in items) for k in keys],
+            "numeric": [_lined_up([item.get(k) for item in items]) for k in keys],
             "widths": [
                 min(LONGEST, max(len(number(row[i])[1]) for row in rows)) for i in range(len(keys))
             ],
@@ -108,6 +110,12 @@ def _histogram(heading: str, node: dict[str, Any]) -> dict[str, Any] | None:
 
 def _picture(value: Any) -> bool:
     return isinstance(value, str) and value.endswith(".svg")
+
+
+def _lined_up(values: list[Any]) -> bool:
+    """Whether a column holds numbers, some of which may be withheld or undefined."""
+    left = [value for value in values if value not in _NO_NUMBER]
+    return bool(left) and all(map(_numeric, left))
 
 
 def _numeric(value: Any) -> bool:
