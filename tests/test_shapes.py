@@ -80,6 +80,35 @@ outputs:
     assert -0.6 < found["A"].corr(found["B"], "spearman") < -0.4
 
 
+def test_hints_outlast_the_search_for_figures_of_other_variables(load):
+    text = """
+records: 600
+variables:
+  SEX: {categories: {1: Male, 2: Female}}
+  SCORE: {integer: [0, 100]}
+  AGE: {integer: [18, 95]}
+  PAY: {integer: [0, 3000], zeros: 0.3, shape: lognormal, rises_with: {AGE: 0.5}}
+  CIGS: {integer: [0, 60], zeros: 0.7, shape: {heaped: 5, base: skewed}}
+outputs:
+  - kind: summary
+    of: SCORE
+    by: SEX
+    n: {1: 290, 2: 310}
+    mean: {1: 52.31, 2: 55.02}
+    sd: {1: 14.11, 2: 15.63}
+"""
+    result = evosynth.synthesize(load(text), 1)
+    assert result.exact
+    data = result.data
+    assert 0.63 < (data["CIGS"] == 0).mean() < 0.77
+    assert (data.loc[data["CIGS"] > 0, "CIGS"] % 5 == 0).mean() > 0.7
+    assert 0.23 < (data["PAY"] == 0).mean() < 0.37
+    assert data["PAY"].corr(data["AGE"], "spearman") > 0.35
+    assert np.histogram(data["AGE"], [18, 44, 70, 96])[0].tolist() == sorted(
+        np.histogram(data["AGE"], [18, 44, 70, 96])[0].tolist(), reverse=True
+    )
+
+
 def test_published_figures_win(load):
     text = SPEC + "  - {kind: summary, of: [SCORE, INCOME], mean: {SCORE: 71.3, INCOME: 512.6}}\n"
     text += "  - {kind: correlation, of: [AGE, INCOME], pearson: {INCOME: {AGE: -0.21}}}\n"
@@ -107,6 +136,8 @@ BAD = [
         "shape: the 50 % quantile, 130, is outside 0 to 100",
     ),
     ("zeros: 1.2", "zeros: 1.2 is no share from 0 to 1"),
+    ("shape: {basis: normal}", "shape.basis: unknown key (did you mean 'base'?)"),
+    ("rises_with: {X: 0.3}", "rises_with.X: a variable does not rise with itself"),
     ("rises_with: {SEXX: 0.3}", "rises_with.SEXX: unknown variable 'SEXX' (did you mean 'SEX'?)"),
     ("rises_with: {SEX: 1.3}", "rises_with.SEX: 1.3 is no correlation between -1 and 1"),
     ("missing: {-8: {share: 1.5}}", "missing: shares of missing values sum to 1.5"),
