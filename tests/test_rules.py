@@ -247,6 +247,27 @@ BAD = [
 ]
 
 
+DAYS = """
+records: 20
+variables:
+  BORN: {date: [2020-01-01, 2020-12-31]}
+  SEEN: {date: [2020-01-01, 2020-12-31]}
+  SEX: {categories: {1: Male, 2: Female}}
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 8, 2: 12}}
+"""
+
+
+def test_days_need_no_quotes_and_are_days(load):
+    spec = load(DAYS + "rules:\n  - BORN < 2020-03-01\n  - SEEN - BORN >= 90\n")
+    data = evosynth.synthesize(spec, 1).data
+    assert (data["BORN"] < "2020-03-01").all()
+    assert ((data["SEEN"] - data["BORN"]).dt.days >= 90).all()
+    assert faults(load, DAYS + "rules:\n  - BORN < 2020-13-01\n") == [
+        "10 rules[0]: '2020-13-01' is no day such as 2019-01-31"
+    ]
+
+
 @pytest.mark.parametrize(("rules", "message"), BAD, ids=[message[:30] for _, message in BAD])
 def test_bad_rules_are_told_with_their_line(load, rules, message):
     assert faults(load, RULE + FREE + rules) == [message]
