@@ -7,6 +7,8 @@ import pytest
 from cases import FOUNDING
 
 import evosynth
+from evosynth.problem import Problem
+from evosynth.sampling import sample, univariate
 
 SPEC = """
 records: 4000
@@ -51,6 +53,21 @@ def test_unpublished_quantities_follow_their_shapes(data):
     assert 0.08 < (data["CIGARETTES"] == -8).mean() < 0.12
     found = np.percentile(data["SCORE"], [25, 50, 75])
     np.testing.assert_allclose(found, [20, 30, 60], atol=3)
+
+
+def test_rows_drawn_like_others_keep_zeros_and_round_values(load):
+    spec = load(SPEC)
+    problem = Problem.of(spec.plans, spec.schema)
+    margins = [univariate(problem, column) for column in range(len(spec.schema.variables))]
+    rng = np.random.default_rng(1)
+    like = sample(problem, margins, 4000, True, rng)
+    found = sample(problem, margins, 4000, True, rng, like=like)
+    index = spec.schema.index
+    asked = found[found[:, index["CIGARETTES"]] <= 60, index["CIGARETTES"]]
+    assert 0.46 < (asked == 0).mean() < 0.54
+    assert (asked[asked > 0] % 5 == 0).mean() > 0.7
+    assert 0.17 < (found[:, index["INCOME"]] == 0).mean() < 0.23
+    assert (found[:, index["HEIGHT"]] != like[:, index["HEIGHT"]]).mean() > 0.5
 
 
 def test_without_a_hint_quantities_are_not_flat(data):
