@@ -118,7 +118,8 @@ def _first_impossible(bound: Bound, columns: frozenset[int], rows: Codes) -> Fau
     own = bonds.only(columns)
     allowed = replace(own, rules=()).complete(rows)
     names = [bound.schema.variables[one.column].name for one in own.derived]
-    hard = [rule for rule in bound.rules if rule.violated is None]
+    known = set(bound.schema.index)  # those of households, where these are looked at alone
+    hard = [r for r in bound.rules if r.violated is None and set(r.node.names) <= known]
     before: list[str] = [f"{name!r} as derived" for name in names]
     if not allowed.any():
         message = f"no record has a value of {names[-1]!r}: widen its range"
