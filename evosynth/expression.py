@@ -26,7 +26,7 @@ FUNCTIONS = {"min": 2, "max": 2, "abs": 1, "round": 1, "floor": 1, "log": 1, "ex
 _SAME = {"=": "==", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">=", "−": "-", "×": "*", "**": "^"}
 _WORDS = {"and", "or", "not", "in", "is", "if", "then", "else", MISSING}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?![\w.]))|(?P<name>[^\W\d]\w*)"
+    r"\s*(?:(?P<date>\d{4}-\d\d-\d\d(?![\w.]))|(?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?![\w.]))|(?P<name>[^\W\d]\w*)"
     r"|'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\""
     r"|(?P<mark>\*\*|==|!=|<>|<=|>=|[=<>≠≤≥+\-−*×/^(),]))"
 )
@@ -95,7 +95,7 @@ class _Parser:
             value = found.group(kind)
             if kind == "mark":
                 value = _SAME.get(value, value)
-            elif kind in {"single", "double"}:
+            elif kind in {"date", "single", "double"}:
                 kind = "text"
             elif value in _WORDS:
                 kind = "word"
@@ -336,8 +336,12 @@ def _faults(node: Node, schema: Schema) -> Iterator[str]:
                 f"the codes of {node.text!r} are texts: compare them by ==, != or in, or say "
                 "ordered: true"
             )
+    dated = node.kind in _COMPARED and any(_dated(part, schema) for part in node.parts)
     for part in node.parts:
-        yield from _faults(part, schema)
+        if part.kind == "text" and dated:
+            yield f"{shown(part.text)!r} is no day such as 2019-01-31"
+        else:
+            yield from _faults(part, schema)
 
 
 def picked(node: Node) -> tuple[str, tuple[str, ...]] | None:

@@ -16,6 +16,7 @@ from evosynth.contradictions import where
 from evosynth.errors import Fault, shown
 from evosynth.moments import GroupMoments
 from evosynth.objective import CellTable, Plan
+from evosynth.ranks import GroupQuantile
 from evosynth.rules import Bound
 from evosynth.schema import Codes, FloatArray, Schema
 
@@ -35,13 +36,20 @@ def find(bound: Bound, plans: Sequence[Plan]) -> Iterator[Fault]:
     yield from faults
     if faults:
         return
+    yield from _gaps(bound, bonds)
+    yield from _beside_hard(bound, bonds)
     for output, plan in enumerate(plans):
         for table in plan.certain():
             for message in _in_table(table, bound, bonds):
                 yield Fault(("outputs", output), message, clash=True)
+        for message in dict.fromkeys(_in_shares(plan, bound, bonds)):
+            yield Fault(("outputs", output), message, clash=True)
         for block in plan.smooth:
             if isinstance(block, GroupMoments):
                 for message in _in_means(block, bound, bonds):
+                    yield Fault(("outputs", output), message, clash=True)
+            elif isinstance(block, GroupQuantile) and len(block.parts) == 1:
+                for message in _in_quantile(block, bound, bonds):
                     yield Fault(("outputs", output), message, clash=True)
 
 
@@ -110,7 +118,8 @@ def _first_impossible(bound: Bound, columns: frozenset[int], rows: Codes) -> Fau
     own = bonds.only(columns)
     allowed = replace(own, rules=()).complete(rows)
     names = [bound.schema.variables[one.column].name for one in own.derived]
-    hard = [rule for rule in bound.rules if rule.violated is None]
+    known = set(bound.schema.index)  # those of households, where these are looked at alone
+    hard = [r for r in bound.rules if r.violated is None and set(r.node.names) <= known]
     before: list[str] = [f"{name!r} as derived" for name in names]
     if not allowed.any():
         message = f"no record has a value of {names[-1]!r}: widen its range"
@@ -136,6 +145,59 @@ def _with_derived(bonds: Bonds, columns: frozenset[int]) -> frozenset[int]:
 def _holds(bound: Bound, text: str, rows: Codes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     rule = next(rule for rule in bound.rules if rule.text == text)
     return np.asarray(Compiled.of(rule.node, bound.schema)(rows) != 0.0)
+
+
+def _gaps(bound: Bound, bonds: Bonds) -> Iterator[Fault]:
+    """Formulas that give no value where the one variable that they rest on has one."""
+    schema = bound.schema
+    for name, _, levels in bound.formulas:
+        if name not in schema.index:
+            continue
+        column = schema.index[name]
+        sources = bonds.sources(column)
+        if len(sources) != 1:
+            continue
+        (source,) = sources
+        rows = listed(schema, sources)
+        if rows is None:
+            continue
+        own = bonds.only(sources)
+        one = next(d for d in own.derived if d.column == column)
+        rest = replace(own, derived=tuple(d for d in own.derived if d.column != column))
+        uses = [rule for rule in rest.rules if column not in rule.used]
+        rest = Bonds(tuple(d for d in rest.derived if column not in d.formula.used), tuple(uses))
+        gaps = rows[rest.complete(rows) & ~one.fill(rows), source]
+        if len(gaps) == 0:
+            continue
+        variable = schema.variables[source]
+        more = f" and {len(gaps) - 1} other values" if len(gaps) > 1 else ""
+        where = f"{variable.name!r} is {variable.texts[int(gaps[0])]}{more}"
+        remedy = "end with a condition `else`" if levels else f"widen the range of {name!r}"
+        message = f"there is no value where {where}; {remedy}, or forbid it by a rule"
+        yield Fault(("variables", name, "derived"), message)
+
+
+def _beside_hard(bound: Bound, bonds: Bonds) -> Iterator[Fault]:
+    """Rules to be broken now and then that the others let no record break, or keep."""
+    for rule in bound.rules:
+        if rule.violated is None or not set(rule.node.names) <= set(bound.schema.index):
+            continue
+        columns = frozenset(bound.schema.index[name] for name in rule.node.names)
+        tied = bonds.tied(columns)
+        rows = listed(bound.schema, tied)
+        if rows is None:
+            continue
+        rows = rows[bonds.only(tied).complete(rows)]
+        broken = ~_holds(bound, rule.text, rows)
+        low, high = rule.violated.interval
+        if low > 0 and not broken.any():
+            message = f"{rule.violated} of the records are to break it, but no record that keeps"
+        elif high < 1 and broken.all():
+            message = f"all but {rule.violated} are to keep it, but no record that keeps"
+        else:
+            continue
+        verb = "does" if not broken.any() else "can"
+        yield Fault((*rule.path, "violated"), f"{message} the other rules {verb}")
 
 
 def _possible(columns: frozenset[int], bound: Bound, bonds: Bonds) -> tuple[Codes, Codes] | None:
@@ -165,6 +227,27 @@ def _in_table(table: CellTable, bound: Bound, bonds: Bonds) -> Iterator[str]:
         count = int(table.low[cell])
         rule = _culprit(table, cell, bound, bonds)
         yield f"{where} has {count} record{'s' * (count > 1)}, but {rule} (off by {count})"
+
+
+def _in_shares(plan: Plan, bound: Bound, bonds: Bonds) -> Iterator[str]:
+    """Shares of a group, such as half below a median, that the records that may be cannot have."""
+    for share in plan.shares:
+        chosen = any(number in plan.chosen for number, _ in share.cells)  # ranks of a quantile
+        if not share.complete and not chosen:
+            continue
+        there = []
+        for number, cell in share.cells:
+            grid = plan.tables[number].grid
+            found = _possible(frozenset(grid.columns), bound, bonds)
+            there.append(found is None or bool((grid.cells(found[0]) == cell).any()))
+        most = sum(high for high, some in zip(share.high, there, strict=True) if some)
+        # Where a quantile may lie between two values, cells on both sides of it are enough.
+        if most >= 1 - 1e-9 or (chosen and sum(there) > 1):
+            continue
+        number, cell = share.cells[there.index(False)]
+        rule = _culprit(plan.tables[number], cell, bound, bonds)
+        where = _where(plan.tables[number], cell, bound.schema)
+        yield f"{where} must have records for this, but {rule}"
 
 
 def _culprit(table: CellTable, cell: int, bound: Bound, bonds: Bonds) -> str:
@@ -206,3 +289,23 @@ def _in_means(block: GroupMoments, bound: Bound, bonds: Bonds) -> Iterator[str]:
                 f"{label} is {printed}, but rules leave values from {own.min():g} to "
                 f"{own.max():g} alone (off by {gap:g})"
             )
+
+
+def _in_quantile(block: GroupQuantile, bound: Bound, bonds: Bonds) -> Iterator[str]:
+    """Quantiles of a small group beyond all values that its records may have."""
+    grid = block.classes.grid
+    found = _possible(frozenset({block.column, *grid.columns}), bound, bonds)
+    if found is None:
+        return
+    allowed, _ = found
+    variable = bound.schema.variables[block.column]
+    own = variable.quantities[allowed[grid.cells(allowed) == 0, block.column]]
+    own = own[np.isfinite(own)]
+    least, most = block.published.interval
+    gap = max(float(own.min()) - most, least - float(own.max())) if len(own) else 0.0
+    if gap > 1e-9:
+        name = f"the {100 * block.parts[0][0]:g} % quantile of {variable.name}"
+        yield (
+            f"{name} is {block.published} in one group, but rules leave values from {own.min():g} "
+            f"to {own.max():g} alone (off by {gap:g})"
+        )

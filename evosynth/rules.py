@@ -129,7 +129,8 @@ def bind(
     order = in_order([(column, one.formula.used) for column, one in derived.items()])
     if order is None:
         names = ", ".join(repr(schema.variables[c].name) for c in derived)
-        faults.append(Fault(("variables",), f"derived variables go in circles: {names}"))
+        path: Path = ("variables", next(iter(known)), "derived") if known else ("rules",)
+        faults.append(Fault(path, f"derived variables go in circles: {names}"))
         return Bound(schema)
     bonds = Bonds(tuple(derived[column] for column in order), tuple(hard))
     schema = replace(schema, bonds=bonds)

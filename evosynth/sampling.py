@@ -169,7 +169,8 @@ def sample(
                 codes[:, column] = drawn
                 continue
         if like is not None:
-            codes[:, column] = _near(problem, column, like[:, column].astype(np.int64), rng)
+            seen = like[:, column].astype(np.int64)
+            codes[:, column] = _near(problem, column, seen, margins[column], rng)
             continue
         edges = np.cumsum(margins[column])
         levels = np.searchsorted(edges, uniform[:, column] * edges[-1], side="right")
@@ -262,14 +263,23 @@ def redrawn(
     return codes
 
 
-def _near(problem: Problem, column: int, levels: IntArray, rng: np.random.Generator) -> IntArray:
-    """Values near those of other records, so that these are not told by them."""
+def _near(
+    problem: Problem, column: int, levels: IntArray, margin: FloatArray, rng: np.random.Generator
+) -> IntArray:
+    """Values near those of other records, so that these are not told by them.
+
+    Where the spec says how the variable is distributed, frequent values, such as zeros and round
+    numbers, are left for others only as often as these are left for them.
+    """
     variable = problem.schema.variables[column]
     if variable.categorical or variable.valid < _MANY_LEVELS:
         return levels
     first, last = cell_ends(problem, column)
     near = levels + rng.integers(-_NEAR, _NEAR + 1, len(levels))
-    return np.where(levels < variable.valid, np.clip(near, first[levels], last[levels]), levels)
+    near = np.where(levels < variable.valid, np.clip(near, first[levels], last[levels]), levels)
+    if variable.shaped:
+        near = np.where(rng.random(len(near)) * margin[levels] < margin[near], near, levels)
+    return near
 
 
 def _fill_cells(problem: Problem, codes: Codes, rng: np.random.Generator) -> None:

@@ -46,11 +46,11 @@ from evosynth.messy import Teaching
 from evosynth.objective import Figure, Mention, Output, Plan, Text
 from evosynth.risk import spec as risk_spec
 from evosynth.risk.spec import RiskSpec
-from evosynth.rules import MAX_RULES, Bound, RuleItem, bind, names_of
+from evosynth.rules import MAX_RULES, Bound, RuleItem, RuleSpec, bind, names_of
 from evosynth.schema import Schema, Variable
-from evosynth.shapes import together
+from evosynth.shapes import ShapeSpec, together
 from evosynth.sources import on_sources
-from evosynth.variables import VariableSpec, build
+from evosynth.variables import IdentifierSpec, MissingSpec, NumberSpec, VariableSpec, build
 from evosynth.weights import drawn
 from evosynth.weights import spec as weights_spec
 from evosynth.weights.spec import Weighting, WeightsSpec
@@ -320,7 +320,9 @@ def _assumed(
     for name, variable in variables.items():
         for other, printed in (variable.rises_with or {}).items():
             path: Path = ("variables", name, "rises_with", other)
-            if other not in schema.index or other == name:
+            if other == name:
+                faults.append(Fault(path, "a variable does not rise with itself; leave this out"))
+            elif other not in schema.index:
                 hint = suggest(other, schema.index)
                 faults.append(Fault(path, f"unknown variable {other!r}{hint}"))
             elif not -1 < printed.value < 1:
@@ -474,10 +476,28 @@ def _validate(tree: Any) -> tuple[SpecFile, list[Fault]]:
     return SpecFile.model_validate(pruned), faults
 
 
+_WITHIN: dict[str, type[BaseModel]] = {
+    "shape": ShapeSpec,
+    "number": NumberSpec,
+    "identifier": IdentifierSpec,
+    "missing": MissingSpec,
+    "rules": RuleSpec,
+    "households": HouseholdsSpec,
+    "weights": WeightsSpec,
+    "risk": RiskSpec,
+    "teaching": Teaching,
+}
+"""What may stand within a key, where that has keys of its own."""
+
+
 def _keys(model: type[BaseModel], where: Path) -> list[str]:
     """Keys that may stand where ``where`` ends."""
     if where[:1] == ("variables",) and len(where) > 2:
-        return list(VariableSpec.model_fields)
+        inner = _WITHIN.get(str(where[2])) if len(where) > 3 else None
+        return list((inner or VariableSpec).model_fields)
+    if model is SpecFile and len(where) > 1:
+        inner = _WITHIN.get(str(where[0]))
+        return list(inner.model_fields) if inner else []
     return list(model.model_fields)
 
 

@@ -147,3 +147,13 @@ def test_bad_households_are_told_with_their_line(load, old, new, message):
     with pytest.raises(evosynth.SpecError) as error:
         load(SPEC.replace(old, new, 1))
     assert message in str(error.value)
+
+
+def test_rules_that_no_household_keeps_are_told(load):
+    text = "records: 5\nhouseholds: {count: 2, size: SIZE}\nvariables:\n"
+    text += "  SIZE: {integer: [1, 4], unit: household}\n  AGE: {integer: [0, 90]}\n"
+    text += "outputs:\n  - {kind: frequencies, of: AGE, counts: {20: 2}}\n"
+    text += "rules: [if PNO == 1 then AGE >= 18, SIZE > 4]\n"
+    with pytest.raises(evosynth.SpecError) as error:
+        load(text)
+    assert "no record can keep this rule" in str(error.value)

@@ -142,6 +142,21 @@ def test_accepted_moves_keep_stock_and_sums_in_step(tolerance, weight):
     assert (loss() <= before) if tolerance == 0.0 else made.mean() > 0.3
 
 
+def test_moves_that_change_nothing_published_are_not_made():
+    index = np.array([[0, 2], [0, 2], [1, 2], [1, 2]], dtype=np.int32)
+    influence = np.array([[0.1], [0.1], [0.3], [0.4]])
+    source = np.array([[0, -1], [2, -1], [0, 2], [0, 2]])
+    target = np.array([[1, -1], [3, -1], [2, 0], [3, 1]])
+    stock = np.full(4, 5, dtype=np.int32)
+    counts = cells.count_cells(index, stock, 3)
+    made = both(
+        moves.accept_moves,
+        *(stock, source, target, source, target, index, counts, counts, counts, influence),
+        *(cells.sum_rows(influence, stock), np.full(4, np.inf), 1.0),
+    )
+    assert made.tolist() == [False, True, False, True]
+
+
 def test_neutral_moves_are_disjoint_and_leave_every_table_alone():
     rng = np.random.default_rng(5)
     stock = rng.integers(0, 4, 60).astype(np.int32)

@@ -247,6 +247,71 @@ BAD = [
 ]
 
 
+SOFT = [
+    (
+        "rules:\n  - X >= 1\n  - {rule: X + Y >= 1, violated: 0.1}\n",
+        "9 rules[1].violated: 0.1 of the records are to break it, but no record that keeps the "
+        "other rules does",
+    ),
+    (
+        "rules:\n  - X >= 5\n  - {rule: X < 5, violated: 0.1}\n",
+        "9 rules[1].violated: all but 0.1 are to keep it, but no record that keeps the other "
+        "rules can",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rules", "message"), SOFT, ids=["never broken", "always broken"])
+def test_a_rate_that_hard_rules_exclude_is_told(load, rules, message):
+    assert message in faults(load, RULE + FREE.replace("0: 3", "7: 3") + rules)
+
+
+def test_codes_by_conditions_that_leave_a_value_out_are_told(load):
+    bands = "  B: {categories: {1: Low, 2: High}, derived: {1: X < 4, 2: X > 4}}\n"
+    told = [
+        "5 variables.B.derived: there is no value where 'X' is 4; end with a condition `else`, "
+        "or forbid it by a rule"
+    ]
+    assert faults(load, RULE + bands + FREE) == told
+    load(RULE + bands + FREE + "rules: [X != 4]\n")
+
+
+@pytest.mark.parametrize("records", [12, 4000])
+def test_a_quantile_beyond_what_rules_leave_is_told(load, records):
+    text = (
+        f"records: {records}\nvariables:\n  X: {{integer: [0, 9]}}\n"
+        "  SEX: {categories: {1: Male, 2: Female}}\noutputs:\n"
+        f"  - {{kind: frequencies, of: SEX, counts: {{1: {records // 2}, 2: {records // 2}}}}}\n"
+        "  - {kind: summary, of: X, by: SEX, median: {1: 2, 2: 4}}\n"
+        "rules: [if SEX == 1 then X >= 5]\n"
+    )
+    found = faults(load, text)
+    assert found
+    assert all(line.startswith("7 outputs[1]: ") for line in found)
+    load(text.replace("X >= 5", "X >= 2"))
+
+
+DAYS = """
+records: 20
+variables:
+  BORN: {date: [2020-01-01, 2020-12-31]}
+  SEEN: {date: [2020-01-01, 2020-12-31]}
+  SEX: {categories: {1: Male, 2: Female}}
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 8, 2: 12}}
+"""
+
+
+def test_days_need_no_quotes_and_are_days(load):
+    spec = load(DAYS + "rules:\n  - BORN < 2020-03-01\n  - SEEN - BORN >= 90\n")
+    data = evosynth.synthesize(spec, 1).data
+    assert (data["BORN"] < "2020-03-01").all()
+    assert ((data["SEEN"] - data["BORN"]).dt.days >= 90).all()
+    assert faults(load, DAYS + "rules:\n  - BORN < 2020-13-01\n") == [
+        "10 rules[0]: '2020-13-01' is no day such as 2019-01-31"
+    ]
+
+
 @pytest.mark.parametrize(("rules", "message"), BAD, ids=[message[:30] for _, message in BAD])
 def test_bad_rules_are_told_with_their_line(load, rules, message):
     assert faults(load, RULE + FREE + rules) == [message]
@@ -263,7 +328,12 @@ def test_a_mean_beyond_what_rules_leave_is_told(load):
 
 DERIVED = [
     ("derived: X +", "4 variables.D.derived: expected a name, a number or '(' but found the end"),
-    ("derived: D + X", "2 variables: derived variables go in circles: 'D'"),
+    ("derived: D + X", "4 variables.D.derived: derived variables go in circles: 'D'"),
+    (
+        "derived: 3 * X",
+        "4 variables.D.derived: there is no value where 'X' is 4 and 5 other values; "
+        "widen the range of 'D', or forbid it by a rule",
+    ),
     ("derived: Z", "4 variables.D.derived: unknown variable 'Z' (known: X, D)"),
 ]
 

@@ -7,6 +7,8 @@ import pytest
 from cases import FOUNDING
 
 import evosynth
+from evosynth.problem import Problem
+from evosynth.sampling import sample, univariate
 
 SPEC = """
 records: 4000
@@ -53,6 +55,21 @@ def test_unpublished_quantities_follow_their_shapes(data):
     np.testing.assert_allclose(found, [20, 30, 60], atol=3)
 
 
+def test_rows_drawn_like_others_keep_zeros_and_round_values(load):
+    spec = load(SPEC)
+    problem = Problem.of(spec.plans, spec.schema)
+    margins = [univariate(problem, column) for column in range(len(spec.schema.variables))]
+    rng = np.random.default_rng(1)
+    like = sample(problem, margins, 4000, True, rng)
+    found = sample(problem, margins, 4000, True, rng, like=like)
+    index = spec.schema.index
+    asked = found[found[:, index["CIGARETTES"]] <= 60, index["CIGARETTES"]]
+    assert 0.46 < (asked == 0).mean() < 0.54
+    assert (asked[asked > 0] % 5 == 0).mean() > 0.7
+    assert 0.17 < (found[:, index["INCOME"]] == 0).mean() < 0.23
+    assert (found[:, index["HEIGHT"]] != like[:, index["HEIGHT"]]).mean() > 0.5
+
+
 def test_without_a_hint_quantities_are_not_flat(data):
     ages = np.bincount(data["AGE"] - 50, minlength=46)
     assert ages[:15].sum() > 2 * ages[-15:].sum() > 0
@@ -78,6 +95,35 @@ outputs:
 """
     found = evosynth.synthesize(load(text), 1).data
     assert -0.6 < found["A"].corr(found["B"], "spearman") < -0.4
+
+
+def test_hints_outlast_the_search_for_figures_of_other_variables(load):
+    text = """
+records: 600
+variables:
+  SEX: {categories: {1: Male, 2: Female}}
+  SCORE: {integer: [0, 100]}
+  AGE: {integer: [18, 95]}
+  PAY: {integer: [0, 3000], zeros: 0.3, shape: lognormal, rises_with: {AGE: 0.5}}
+  CIGS: {integer: [0, 60], zeros: 0.7, shape: {heaped: 5, base: skewed}}
+outputs:
+  - kind: summary
+    of: SCORE
+    by: SEX
+    n: {1: 290, 2: 310}
+    mean: {1: 52.31, 2: 55.02}
+    sd: {1: 14.11, 2: 15.63}
+"""
+    result = evosynth.synthesize(load(text), 1)
+    assert result.exact
+    data = result.data
+    assert 0.63 < (data["CIGS"] == 0).mean() < 0.77
+    assert (data.loc[data["CIGS"] > 0, "CIGS"] % 5 == 0).mean() > 0.7
+    assert 0.23 < (data["PAY"] == 0).mean() < 0.37
+    assert data["PAY"].corr(data["AGE"], "spearman") > 0.35
+    assert np.histogram(data["AGE"], [18, 44, 70, 96])[0].tolist() == sorted(
+        np.histogram(data["AGE"], [18, 44, 70, 96])[0].tolist(), reverse=True
+    )
 
 
 def test_published_figures_win(load):
@@ -107,6 +153,8 @@ BAD = [
         "shape: the 50 % quantile, 130, is outside 0 to 100",
     ),
     ("zeros: 1.2", "zeros: 1.2 is no share from 0 to 1"),
+    ("shape: {basis: normal}", "shape.basis: unknown key (did you mean 'base'?)"),
+    ("rises_with: {X: 0.3}", "rises_with.X: a variable does not rise with itself"),
     ("rises_with: {SEXX: 0.3}", "rises_with.SEXX: unknown variable 'SEXX' (did you mean 'SEX'?)"),
     ("rises_with: {SEX: 1.3}", "rises_with.SEX: 1.3 is no correlation between -1 and 1"),
     ("missing: {-8: {share: 1.5}}", "missing: shares of missing values sum to 1.5"),

@@ -11,6 +11,9 @@ import numpy as np
 
 from evosynth.kernels._jit import Flags, Floats, Integers, jit
 
+_NOTHING = 1e-12
+"""Change of a whitened figure that is rounding alone."""
+
 
 @jit
 def draw_changes(
@@ -80,6 +83,22 @@ def _shift(
 
 
 @jit
+def _neutral(cells: Integers, row_from: Integers, row_to: Integers, pair: bool) -> bool:
+    """Whether a move leaves every table as it is."""
+    for t in range(cells.shape[1]):
+        first, to_first = cells[row_from[0], t], cells[row_to[0], t]
+        if pair:
+            second, to_second = cells[row_from[1], t], cells[row_to[1], t]
+            straight = first == to_first and second == to_second
+            crossed = first == to_second and second == to_first
+            if not (straight or crossed):
+                return False
+        elif first != to_first:
+            return False
+    return True
+
+
+@jit
 def accept_moves(
     stock: Integers,
     slot_from: Integers,
@@ -97,8 +116,10 @@ def accept_moves(
 ) -> Flags:
     """Make each move that does not worsen the loss by more than its tolerance.
 
-    The loss is ``weight`` × the tables' violation plus the squared residual. ``stock``,
-    ``counts`` and ``residual`` are updated in place. Returns which moves were made.
+    The loss is ``weight`` × the tables' violation plus the squared residual. Moves that change
+    neither are not made: they would only wear away what nothing published fixes, shapes and
+    associations. ``stock``, ``counts`` and ``residual`` are updated in place. Returns which moves
+    were made.
     """
     n_moves = len(slot_from)
     n_figures = len(residual)
@@ -115,13 +136,15 @@ def accept_moves(
         members = 2 if pair else 1
         delta[:] = 0.0
         change = 0.0
+        idle = _neutral(cells, row_from[m], row_to[m], pair)
         for k in range(members):
             change += weight * _shift(cells, row_from[m, k], row_to[m, k], counts, low, high)
             for j in range(n_figures):
                 delta[j] += influence[row_to[m, k], j] - influence[row_from[m, k], j]
         for j in range(n_figures):
             change += delta[j] * (2.0 * residual[j] + delta[j])
-        if change <= tolerances[m]:
+            idle &= abs(delta[j]) < _NOTHING
+        if change <= tolerances[m] and not idle:
             made[m] = True
             for j in range(n_figures):
                 residual[j] += delta[j]
@@ -133,22 +156,6 @@ def accept_moves(
             for k in range(members):
                 _shift(cells, row_to[m, k], row_from[m, k], counts, low, high)
     return made
-
-
-@jit
-def _neutral(cells: Integers, row_from: Integers, row_to: Integers, pair: bool) -> bool:
-    """Whether a move leaves every table as it is."""
-    for t in range(cells.shape[1]):
-        first, to_first = cells[row_from[0], t], cells[row_to[0], t]
-        if pair:
-            second, to_second = cells[row_from[1], t], cells[row_to[1], t]
-            straight = first == to_first and second == to_second
-            crossed = first == to_second and second == to_first
-            if not (straight or crossed):
-                return False
-        elif first != to_first:
-            return False
-    return True
 
 
 @jit
