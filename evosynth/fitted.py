@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+from evosynth import tails
 from evosynth.design import inverse
 from evosynth.likelihood import Likelihood
 from evosynth.measures import MEASURES
@@ -253,8 +253,8 @@ class Model(Smooth):
     def _quantile(self, n: Numbers) -> float:
         tail = 0.5 - self.level_share / 2
         if not self.uses_t:
-            return float(stats.norm.isf(tail))
-        return float(stats.t.isf(tail, max(float(np.real(n[0])) - self.likelihood.size, 1e-9)))
+            return tails.normal(tail)
+        return tails.student(tail, max(float(np.real(n[0])) - self.likelihood.size, 1e-9))
 
     @property
     def level_share(self) -> float:
@@ -272,11 +272,11 @@ class Model(Smooth):
         size, null = self.likelihood.size, self._null_size
         df = max(float(totals[0]) - size, 1e-9)
         tests: dict[str, Callable[[float], float]] = {
-            "p": (lambda p: float(stats.t.isf(p / 2, df)))
+            "p": (lambda p: tails.student(p / 2, df))
             if self.uses_t
-            else (lambda p: float(stats.norm.isf(p / 2))),
-            "f_p_value": lambda p: float(stats.f.isf(p, size - 1, df)),
-            "lr_p_value": lambda p: float(stats.chi2.isf(p, size - null)),
+            else (lambda p: tails.normal(p / 2)),
+            "f_p_value": lambda p: tails.fisher(p, size - 1, df),
+            "lr_p_value": lambda p: tails.chi_square(p, size - null),
         }
         unit = np.full(len(low), np.inf)
         for form, statistic in tests.items():

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
+from evosynth import tails
 from evosynth.errors import Path
 from evosynth.objective import Figure, Smooth
 from evosynth.printed import Published
@@ -39,7 +39,7 @@ class Item:
 
 def _r_of(p: float, n: float) -> float:
     """Size of the correlation that has a given two-sided p-value among n records."""
-    t = float(stats.t.isf(p / 2, max(n - 2, 1e-9)))
+    t = tails.student(p / 2, max(n - 2, 1e-9))
     return 1.0 if np.isinf(t) else t / float(np.sqrt(max(n - 2, 0) + t * t))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 from scipy import optimize, stats
 
+from evosynth import tails
 from evosynth.analysis import Analysis, Testing
 from evosynth.classes import Classes, all_levels, any_level, classify
 from evosynth.errors import Fault
@@ -118,7 +119,7 @@ class _Anova(Compared):
         n = totals[:, 0]
         groups = int((n > 0).sum())
         df = max(1, groups - 1), max(1e-9, float(n.sum()) - groups)
-        return p_box(self.low, self.high, self.keys, lambda p: float(stats.f.isf(p, *df)))
+        return p_box(self.low, self.high, self.keys, lambda p: tails.fisher(p, *df))
 
 
 def _between(n: FloatArray, low: FloatArray, high: FloatArray) -> Ends:

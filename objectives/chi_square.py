@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 from scipy import stats
 
+from evosynth import tails
 from evosynth.analysis import Analysis, Testing
 from evosynth.classes import Classes, all_levels, classify
 from evosynth.counting import count_by, population
@@ -141,4 +142,4 @@ class _ChiSquare(Sums):
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on chi-square."""
         df = max(1, self._shape(totals)[1])
-        return p_box(self.low, self.high, self.keys, lambda p: float(stats.chi2.isf(p, df)))
+        return p_box(self.low, self.high, self.keys, lambda p: tails.chi_square(p, df))

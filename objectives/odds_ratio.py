@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 from scipy import stats
 
+from evosynth import tails
 from evosynth.analysis import Analysis, Testing
 from evosynth.classes import Classes, classify
 from evosynth.counting import count_by, levels_within, population
@@ -198,4 +199,4 @@ class _Ratios(Sums):
 
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on the size of z."""
-        return p_box(self.low, self.high, self.keys, lambda p: float(stats.norm.isf(p / 2)))
+        return p_box(self.low, self.high, self.keys, lambda p: tails.normal(p / 2))

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 from scipy import stats
 
+from evosynth import tails
 from evosynth.analysis import Analysis, Testing
 from evosynth.classes import Classes, any_level, classify
 from evosynth.counting import levels_within
@@ -155,4 +156,4 @@ class _TTest(Compared):
     def box(self, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P-values are bounds on the size of t."""
         df = max(float(np.real(self._compute(totals)["df"])), 1e-9)
-        return p_box(self.low, self.high, self.keys, lambda p: float(stats.t.isf(p / 2, df)))
+        return p_box(self.low, self.high, self.keys, lambda p: tails.student(p / 2, df))
