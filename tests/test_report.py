@@ -140,6 +140,15 @@ def test_the_report_is_made_anew_from_the_files_alone(made, tmp_path, capsys):
     assert capsys.readouterr().out == f"Written to {place / 'report.html'}\n"
 
 
+@pytest.mark.parametrize("stopped", ["every figure is exact", "time limit"])
+def test_a_run_that_the_clock_ended_does_not_promise_the_same_data(stopped, made, tmp_path):
+    place = shutil.copytree(made[1], tmp_path / "ended")
+    run = json.loads((place / "run.json").read_text(encoding="utf-8"))
+    (place / "run.json").write_text(json.dumps(run | {"stopped": stopped}), encoding="utf-8")
+    text = Parsed(page.page(folder.read(place))).text
+    assert ("its data may be others" in text) == (stopped == "time limit")
+
+
 @pytest.mark.parametrize("gone", ["run.json", "report.json", "verification.csv"])
 def test_a_folder_that_lacks_a_file_is_refused_with_its_name(gone, made, tmp_path, capsys):
     place = tmp_path / "less"
