@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import statsmodels.api as sm
 from missed import fractions, seconds, written
 from report import parser, table, write
 
@@ -34,6 +35,73 @@ RULES = (
     "if SEX == 1 then PREGNANT == 2",
     "if AGE < 14 then PREGNANT == 2",
 )
+
+HINTS = """\
+title: Hints beside figures (simulated)
+records: {records}
+variables:
+  AGE: {{integer: [16, 95]}}
+  SEX: {{categories: {{1: Male, 2: Female}}}}
+  WORK: {{categories: {{0: "No", 1: "Yes"}}}}
+  HEIGHT: {{integer: [140, 205], shape: normal, rises_with: {{AGE: -0.3}}}}
+  INCOME: {{integer: [0, 3000], zeros: 0.3, shape: lognormal}}
+  CIGARETTES:
+    integer: [0, 60]
+    zeros: 0.7
+    shape: {{heaped: 5, base: skewed}}
+    missing: {{-8: {{label: Not asked, share: 0.1}}}}
+  SCORE: {{integer: [0, 100], shape: {{quantiles: {{25: 20, 50: 30, 75: 60}}}}}}
+outputs:
+  - {{kind: crosstab, rows: SEX, columns: WORK, counts: {counts}}}
+  - {{kind: summary, of: AGE, by: SEX, mean: {mean}, sd: {sd}}}
+  - {{kind: logit, formula: WORK ~ AGE + SEX, coefficients: {coefficients}}}
+"""
+"""Variables of which nothing is known but hints, beside others that the search moves."""
+ASKED = {
+    "INCOME that is 0": 0.30,
+    "CIGARETTES not asked": 0.10,
+    "of those asked, 0": 0.70,
+    "of other CIGARETTES, multiples of 5 (a fifth by chance)": 0.89,
+    "SCORE up to 20": 0.25,
+    "SCORE up to 30": 0.50,
+    "SCORE up to 60": 0.75,
+    "correlation of HEIGHT and AGE": -0.30,
+}
+
+
+def hints(folder: Path, records: int, seeds: int) -> tuple[dict[str, float], str]:
+    """Measure what hints ask for in data of some seeds, on average; and how many were exact."""
+    rng = np.random.default_rng(records)
+    age = rng.normal(47, 17, records).round().clip(16, 95)
+    sex = rng.integers(1, 3, records)
+    chance = 1 / (1 + np.exp(0.033 * age + 0.48 * (sex == 2) - 2.03))
+    truth = pd.DataFrame({"AGE": age, "SEX": sex, "WORK": 1 * (rng.random(records) < chance)})
+    fit = sm.Logit.from_formula("WORK ~ AGE + C(SEX)", truth).fit(disp=0)
+    counts = pd.crosstab(truth["SEX"], truth["WORK"]).to_numpy().tolist()
+    ages = truth.groupby("SEX")["AGE"]
+    mean, sd = (found.to_numpy().tolist() for found in (ages.mean(), ages.std()))
+    text = HINTS.format(
+        records=records,
+        counts=f"{{1: {counts[0]}, 2: {counts[1]}}}",
+        mean=f"{{1: {mean[0]:.1f}, 2: {mean[1]:.1f}}}",
+        sd=f"{{1: {sd[0]:.1f}, 2: {sd[1]:.1f}}}",
+        coefficients=f"{{Intercept: {fit.params['Intercept']:.3f}, AGE: {fit.params['AGE']:.3f}, "
+        f"'SEX[2]': {fit.params['C(SEX)[T.2]']:.3f}}}",
+    )
+    file = folder / "hints.yaml"
+    file.write_text(text, encoding="utf-8")
+    spec, found, exact = evosynth.load(file), [], 0
+    for seed in range(1, seeds + 1):
+        result = evosynth.synthesize(spec, seed, workers=WORKERS, time=20)
+        exact += bool(written(result)["exact"].all())
+        data = result.data
+        asked = data.loc[data["CIGARETTES"] >= 0, "CIGARETTES"]
+        some = asked[asked > 0]
+        shares = [data["INCOME"] == 0, data["CIGARETTES"] == -8, asked == 0, some % 5 == 0]
+        shares += [data["SCORE"] <= end for end in (20, 30, 60)]
+        found.append([*(share.mean() for share in shares), data["HEIGHT"].corr(data["AGE"])])
+    means = np.mean(found, axis=0)
+    return dict(zip(ASKED, means.tolist(), strict=True)), f"{exact} of {seeds}"
 
 
 def spec_text(records: int) -> str:
@@ -162,8 +230,18 @@ def idle(folder: Path, seeds: int) -> list[dict[str, object]]:
     ]
 
 
+def _hinted(found: dict[int, tuple[dict[str, float], str]]) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for name, asked in ASKED.items():
+        rows.append({"": name, "asked": f"{asked:.2f}"})
+        rows[-1] |= {f"{n:,} records": f"{means[name]:.2f}" for n, (means, _) in found.items()}
+    rows.append({"": "fully exact", "asked": ""})
+    rows[-1] |= {f"{n:,} records": exact for n, (_, exact) in found.items()}
+    return rows
+
+
 def main() -> None:
-    """Measure both."""
+    """Measure all."""
     options = parser(__doc__)
     options.add_argument("--records", type=int, default=50_000)
     options.add_argument("--seeds", type=int, default=3)
@@ -171,6 +249,7 @@ def main() -> None:
     given = options.parse_args()
     rows, kept = [], pd.DataFrame()
     unused: list[dict[str, object]] = []
+    hinted: dict[int, tuple[dict[str, float], str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "spec.yaml"
         file.write_text(spec_text(given.records), encoding="utf-8")
@@ -186,6 +265,7 @@ def main() -> None:
         about = {"records": f"{given.records:,}", "variables": 20, "rules": len(RULES)}
         rows.append({**about, **fractions(found), **seconds(times), "goal s": 30})
         unused = idle(Path(folder), 4 * given.seeds)
+        hinted = {n: hints(Path(folder), n, given.seeds) for n in (100, 1000, 10_000)}
     listed = [
         {
             "rule": str(row["rule"]).replace("|", r"\|"),
@@ -205,6 +285,10 @@ def main() -> None:
         "Counted in the data of the last seed; by chance: were every variable as it is, but "
         "unrelated to the others.",
         table(listed),
+        "## Hints",
+        "Variables of which nothing is published, in data whose tables, means, standard deviations "
+        f"and logit are met; means of {given.seeds} seeds.",
+        table(_hinted(hinted)),
         "## What rules cost where there are none",
         "Without rules, hints or derived variables nothing is compiled and no record is checked. "
         f"The same search in one process, in turn, {4 * given.seeds} seeds each.",
