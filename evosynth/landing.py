@@ -27,7 +27,7 @@ from evosynth.start import Source
 
 _SCALE = 2.0
 """What a half-width counts beside the usual change of a count."""
-_TRIES = 60
+_TRIES = 200
 _NOISE = 0.3
 """On the target, in usual changes of counts."""
 _JITTER = 0.4
@@ -198,6 +198,11 @@ def _dive(
             best, least = np.rint(whole.weights).astype(np.int64), loss
         if least == 0.0:
             return Dive(lattice, best, least, relaxed)
+    if best is None:
+        mended = _mended(relaxed.ties()[0], influence, tried[0])
+        if mended is not None:
+            whole = relaxed.weighing(mended)
+            best, least = np.rint(whole.weights).astype(np.int64), _loss(whole)
     found = None
     if large.any():
         ties = star[large] / norm[large, None]
@@ -217,6 +222,24 @@ def _dive(
     elif coarse > min(_COARSE):
         found = relaxed
     return Dive(lattice, best, least, found)
+
+
+def _mended(ties: FloatArray, influence: FloatArray, counts: FloatArray) -> FloatArray | None:
+    """Let rows of which more is taken than there is have it from others in the same cells.
+
+    What that does to the figures is left to moves later on; ``None`` if there are no such rows.
+    """
+    counts = counts.copy()
+    scale = np.maximum(np.abs(influence).max(axis=0, initial=0.0), 1e-300)
+    for row in np.flatnonzero(counts < 0).tolist():
+        while counts[row] < 0:
+            alike = np.flatnonzero((counts > 0) & (ties == ties[row]).all(axis=1))
+            if not len(alike):
+                return None
+            far = (((influence[alike] - influence[row]) / scale) ** 2).sum(axis=1)
+            counts[alike[np.argmin(far)]] -= 1
+            counts[row] += 1
+    return counts
 
 
 def _loss(whole: Relaxed) -> float:
