@@ -153,3 +153,13 @@ def test_the_number_of_workers_changes_nothing():
     spec = load(SPECS / "copenhagen-housing.yaml")
     one, two = (synthesize(spec, seed=2, workers=workers, generations=0) for workers in (1, 2))
     pd.testing.assert_frame_equal(one.data, two.data)
+
+
+def test_rows_of_which_too_much_is_taken_have_it_from_the_nearest_of_the_same_cells():
+    ties = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    influence = np.array([[0.0], [3.0], [0.5], [0.1]])
+    counts = np.array([-1.0, 4.0, 2.0, 5.0])
+    found = _mended(ties, influence, counts)
+    assert found.tolist() == [0.0, 4.0, 1.0, 5.0]
+    assert (found @ ties == counts @ ties).all()
+    assert _mended(ties, influence, np.array([1.0, 1.0, 1.0, -1.0])) is None
