@@ -13,6 +13,7 @@ from evosynth.approach import PRINTS
 from evosynth.counts_lattice import Lattice
 from evosynth.exact import Exact
 from evosynth.kernels.cells import count_cells, count_weights
+from evosynth.landing import _mended
 from evosynth.parts import parted, parts, sampled, thinned
 from evosynth.relaxed import Relaxed, sharpen
 from evosynth.spec import load
