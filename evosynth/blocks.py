@@ -125,10 +125,12 @@ def _exchanged(
     rest = wanted.copy()
     times[order] = descend(white[order], reach, rest, _PASSES)
     found = space.apply(codes, moves, times)
-    before, promised, after = (
-        float((((r - np.clip(r, -ROOM, ROOM)) @ whiten[:, slow]) ** 2).sum())
-        for r in (residual, residual + times @ effects, space.problem.measure(*space.rows(found)))
-    )
+    reached = space.problem.measure(*space.rows(found))
+    with np.errstate(invalid="ignore"):  # what a dataset does not determine is infinitely far
+        before, promised, after = (
+            float((((r - np.clip(r, -ROOM, ROOM)) @ whiten[:, slow]) ** 2).sum())
+            for r in (residual, residual + times @ effects, reached)
+        )
     kept = (before - after) / max(before - promised, 1e-9)
     if kept > _SURE:
         trust = min(2 * trust, _MOST_TRUST)
