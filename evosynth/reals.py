@@ -29,6 +29,8 @@ _FINEST = 0.1
 _ACTIVE = 8
 _HALVINGS = 7
 _FAILURES = 2
+_HOPELESS = 0.98
+"""Part of the squared distance that a whole step should not leave."""
 _MET = 0.95
 _TINY = 1e-12
 
@@ -128,6 +130,9 @@ def converge(
         high = np.maximum((slopes.high - aside)[chosen], 0.0)
         step = shortest(effects, place.residual, low, high, scale, within, slack)
         size = _size(step, scale)
+        ahead = place.residual + step @ effects
+        if _gap(ahead, within) > _HOPELESS * _gap(place.residual, within):
+            break  # figures that follow from each other, none of which another step would mend
         part = min(1.0, 2 * part, _LONGEST / max(size, _TINY))
         good, found = False, place
         for _ in range(_HALVINGS):
@@ -150,6 +155,11 @@ def converge(
         slack = np.clip(np.maximum(wrong, slack / 5), _FINEST, most_slack)
         place, failures = found, 0
     return place
+
+
+def _gap(residual: FloatArray, within: float) -> float:
+    beyond = np.maximum(np.abs(residual) - within, 0.0)
+    return float(beyond @ beyond)
 
 
 def _size(step: FloatArray, scale: FloatArray) -> float:

@@ -65,7 +65,7 @@ def steer(
     fine = codes[:, columns].std(axis=0).max() >= _FINE and len(codes) <= MOST_RECORDS
     if fine and _ranked(problem) <= _SMOOTH * problem.size:
         probe = newton(problem, columns, snapped(problem, columns, codes), rng, stop, _PROBED)
-        if loss(probe) > near:
+        if loss(probe) > 0.0:
             settled, left = settle(
                 problem,
                 columns,
