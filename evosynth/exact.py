@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from deap import base
 
-from evosynth.approach import PRINTS
+from evosynth.approach import PRINTS, disjoint, effects_of, neutral
 from evosynth.dense import place
 from evosynth.evolve import Candidate, keep_best, toolbox_of
 from evosynth.fitted import Model
@@ -58,6 +58,10 @@ _WORTHWHILE = 0.02
 """Share of accepted micro-mutations that makes another burst worthwhile."""
 _HEAT = 0.02
 _CROSSED = 0.3
+_APART = 20
+"""Moves that are tried for each repeated record."""
+_NOTHING = 1e-9
+"""Half-widths below which a move does nothing to a figure."""
 _SIMPLE = 20
 """Figures up to which moves alone are tried first."""
 _LANDED = 0.5
@@ -173,7 +177,7 @@ class Exact:
             landed = self.landed(rng) if self.lands else None
             if landed is not None:
                 return landed
-            payload = self.repaired(self.source.draw(rng), rng)
+            payload = self.told_apart(self.repaired(self.source.draw(rng), rng), rng)
             return self.mutate(self.candidate(payload), rng, 0, 0)
         problem = self.problem
         slices = [problem.slice(int(table)) for table in problem.binding]
@@ -263,6 +267,23 @@ class Exact:
             )
             payload = self.space.apply(payload, moves, made.astype(np.int64))
         return payload
+
+    def told_apart(self, payload: Payload, rng: np.random.Generator) -> Payload:
+        """Change repeated records in what no published figure hangs on."""
+        if not self.space.drawn:
+            return payload
+        first = np.unique(payload, axis=0, return_index=True)[1]
+        again = np.setdiff1d(np.arange(len(payload)), first)
+        if not len(again):
+            return payload
+        moves = self.space.propose(payload, _APART * len(again), rng, among=again)
+        moves = neutral(self.space, payload, moves)
+        if not len(moves):
+            return payload
+        effects = effects_of(self.space, payload, moves)[1]
+        idle = np.flatnonzero((np.abs(effects) < _NOTHING).all(axis=1))
+        kept, _ = disjoint(self.space, payload, moves, idle)
+        return self.space.apply(payload, moves.subset(kept), np.ones(len(kept), np.int64))
 
     def candidate(self, payload: Payload) -> Candidate:
         """Sum up a dataset."""

@@ -167,9 +167,10 @@ def _gaps(bound: Bound, bonds: Bonds) -> Iterator[Fault]:
         uses = [rule for rule in rest.rules if column not in rule.used]
         rest = Bonds(tuple(d for d in rest.derived if column not in d.formula.used), tuple(uses))
         gaps = rows[rest.complete(rows) & ~one.fill(rows), source]
+        variable = schema.variables[source]
+        gaps = gaps[gaps < variable.valid]  # missing ones are told with the formula
         if len(gaps) == 0:
             continue
-        variable = schema.variables[source]
         more = f" and {len(gaps) - 1} other values" if len(gaps) > 1 else ""
         where = f"{variable.name!r} is {variable.texts[int(gaps[0])]}{more}"
         remedy = "end with a condition `else`" if levels else f"widen the range of {name!r}"
