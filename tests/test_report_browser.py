@@ -9,6 +9,7 @@ import pytest
 from cases import SMALL, SPECS, small
 
 import evosynth
+from evosynth.cli import main
 from evosynth.report import page as report
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -45,8 +46,14 @@ def folders(tmp_path_factory):
     )
     missed = evosynth.synthesize(small(root, missing), strategy="classic", generations=2)
     assert not missed.exact
-    made = {"founding": founding, "nasty": nasty, "missed": missed}
-    return {name: result.save(root / name) for name, result in made.items()}
+    made = {"founding": founding, "nasty": nasty, "missed": missed, "risk": nasty}
+    found = {name: result.save(root / name) for name, result in made.items()}
+    people = ["--original", root / "missed" / "data.csv", "--holdout", root / "nasty" / "data.csv"]
+    asked = ["--keys", "AREA,AGE", "--categorical", "AGE", "--target", "WORK", "--force"]
+    words = ["risk", found["risk"] / "data.csv", *people, *asked, "-o", found["risk"]]
+    assert main([str(word) for word in words]) == 0
+    report.make(found["risk"])
+    return found
 
 
 @pytest.fixture
@@ -74,7 +81,7 @@ def opened(browser, folders):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("name", ["founding", "nasty", "missed"])
+@pytest.mark.parametrize("name", ["founding", "nasty", "missed", "risk"])
 def test_nothing_is_cut_or_overlaps(name, width, scheme, opened):
     page = opened(name, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -105,6 +112,24 @@ def test_nothing_is_cut_or_overlaps(name, width, scheme, opened):
     assert overlapping == []
     back = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert back == {"light": "rgb(255, 255, 255)", "dark": "rgb(13, 17, 23)"}[scheme]
+
+
+@pytest.mark.parametrize("name", ["founding", "missed", "risk"])
+def test_phones_show_tables_and_pictures_whole(name, opened):
+    page = opened(name, 390)
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll('.scroll')]
+            .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.slice(0, 80))"""
+    )
+    assert wide == []
+    # Where a row is no line, each value bears the name of its column.
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll('.many td')]
+            .filter(e => getComputedStyle(e, '::before').content.length < 4)
+            .map(e => e.outerHTML.slice(0, 80))"""
+    )
+    assert nameless == []
+    assert page.locator(".many td").count() > 20
 
 
 @pytest.mark.parametrize("name", ["founding", "missed"])
