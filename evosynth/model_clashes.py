@@ -72,12 +72,11 @@ def _term(own: dict[str, Item], traits: Traits, df: float | None, logged: bool) 
         text = f"the interval {own['low'].published} to {own['high'].published}"
         middle = (ends_low[0] + ends_high[0]) / 2, (ends_low[1] + ends_high[1]) / 2
         values.append(Source(middle, text, own["low"]))
-    names = ("the coefficient", "the standard error")
-    wrong = [f for s, name in zip((values, errors), names, strict=True) for f in _apart(s, name)]
-    yield from wrong
-    if wrong or not values or not errors:
-        sizes: Interval | None = None
-    else:
+    values, wrong_values = _apart(values, "the coefficient")
+    errors, wrong_errors = _apart(errors, "the standard error")
+    yield from (*wrong_values, *wrong_errors)
+    sizes: Interval | None = None
+    if values and errors:
         sizes = _divide(_common(values), _common(errors))
     if logged:
         return
@@ -175,8 +174,9 @@ def _likelihoods(
         add(base, "null_log_likelihood", by["null_log_likelihood"])
     if "null_deviance" in by and single:
         add(base, "null_deviance", (-by["null_deviance"][1] / 2, -by["null_deviance"][0] / 2))
-    wrong = [*_apart(fitted, "the log-likelihood"), *_apart(base, "the null log-likelihood")]
-    if not wrong and fitted:
+    fitted, wrong_fits = _apart(fitted, "the log-likelihood")
+    yield from wrong_fits
+    if fitted:
         low, high = _common(fitted)
         if "lr_chi_square" in by:
             chi = by["lr_chi_square"]
@@ -184,9 +184,9 @@ def _likelihoods(
         if "pseudo_r_squared" in by and by["pseudo_r_squared"][1] < 1 and high <= 0:
             share = by["pseudo_r_squared"]
             add(base, "pseudo_r_squared", (low / (1 - share[1]), high / (1 - share[0])))
-        wrong = list(_apart(base, "the null log-likelihood"))
-    yield from wrong
-    if not wrong and not fitted and base and {"lr_chi_square", "pseudo_r_squared"} <= set(by):
+    base, wrong_nulls = _apart(base, "the null log-likelihood")
+    yield from wrong_nulls
+    if not fitted and base and {"lr_chi_square", "pseudo_r_squared"} <= set(by):
         low, high = _common(base)
         chi = by["lr_chi_square"]
         if high < 0:
@@ -232,17 +232,21 @@ def _outside(one: Interval, two: Interval) -> bool:
     return one[1] < two[0] - _SLACK * scale or two[1] < one[0] - _SLACK * scale
 
 
-def _apart(sources: Sequence[Source], name: str) -> Iterator[Fault]:
-    """Find sources of one quantity that lie apart; the later one is at fault."""
-    for at, two in enumerate(sources):
-        for one in sources[:at]:
-            if _outside(one.ends, two.ends):
-                message = (
-                    f"{two.text} puts {name} from {two.ends[0]:.6g} to {two.ends[1]:.6g}, but "
-                    f"{one.text} puts it from {one.ends[0]:.6g} to {one.ends[1]:.6g}"
-                )
-                yield Fault(_place(two.item), message, clash=True)
-                return
+def _apart(sources: Sequence[Source], name: str) -> tuple[list[Source], list[Fault]]:
+    """Return sources of one quantity that agree, and faults of those that lie apart from these."""
+    sound: list[Source] = []
+    faults = []
+    for two in sources:
+        one = next((one for one in sound if _outside(one.ends, two.ends)), None)
+        if one is None:
+            sound.append(two)
+            continue
+        message = (
+            f"{two.text} puts {name} from {two.ends[0]:.6g} to {two.ends[1]:.6g}, but "
+            f"{one.text} puts it from {one.ends[0]:.6g} to {one.ends[1]:.6g}"
+        )
+        faults.append(Fault(_place(two.item), message, clash=True))
+    return sound, faults
 
 
 def _check(item: Item, ends: Interval, text: str) -> Iterator[Fault]:

@@ -75,3 +75,21 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG)
 def test_contradictions(tmp_path, text):
     assert faults(write_text(tmp_path, VARIABLES, text, 40)) == [WRONG[text]]
+
+
+def test_one_contradiction_hides_no_other(tmp_path):
+    text = LOGIT + (
+        "coefficients: {X: 1.00}\n"
+        "standard_errors: {X: 0.50}\n"
+        "confidence_intervals: {X: [1.10, 1.70]}\n"
+        "p_values: {X: 0.300}\n"
+        "log_likelihood: -20.0\n"
+        "null_log_likelihood: -25.0\n"
+        "aic: 50.0\n"
+        "bic: 50.0\n"
+        "pseudo_r_squared: 0.30\n"
+        "lr_chi_square: 10.0\n"
+    )
+    found = faults(write_text(tmp_path, VARIABLES, text, 40))
+    names = ["confidence_intervals.X"] * 2 + ["p_values.X", "aic", "bic", "pseudo_r_squared"]
+    assert [line.split(": ")[0].split(" outputs[0].")[1] for line in found] == names
