@@ -107,7 +107,7 @@ class Evolution:
 
 
 Watch = Callable[[Evolution], bool]
-"""Called after every generation; returns whether to stop."""
+"""Called after every generation, and while the first is drawn; returns whether to stop."""
 
 
 def evolve(
@@ -134,7 +134,7 @@ def evolve(
         spread = pool.map if limits.workers > 1 else map
         if state is None:
             drawn: list[Candidate] = []
-            by = START
+            by, stop = START, False
             steps = [0, *(step for step in _FIRST if step < size), size]
             for part in map(range, steps, steps[1:]):
                 tasks = [(toolbox.redraw if i else toolbox.draw, i) for i in part]
@@ -146,18 +146,22 @@ def evolve(
                 if state is None:
                     state = Evolution(population, population[0], toolbox.appraise(population[0]))
                 state.population = population
+                # A first generation may last: from here on there is something to show and to keep.
+                stop = watch(state)
                 with phases(POLISH):
                     by = _finish(toolbox, state, generator(0, size + len(drawn))) or by
                 late = limits.seconds is not None and time.monotonic() - begun >= limits.seconds
-                if state.exact.all() or late:
+                if state.exact.all() or late or stop:
                     break
             assert state is not None
             _record(toolbox, state, by)
-        elif state.idle >= _PATIENCE:
-            state.idle = 0  # it ended for want of progress, and is asked to try on
+        else:
+            stop = False
+            if state.idle >= _PATIENCE:
+                state.idle = 0  # it ended for want of progress, and is asked to try on
         last = state.generation + limits.generations
         while True:
-            stop = watch(state)
+            stop = stop or watch(state)
             if state.exact.all():
                 return state, EVERY_FIGURE
             if stop:

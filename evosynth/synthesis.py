@@ -209,7 +209,7 @@ def synthesize(
         Limits, of this call; the best dataset so far is returned when one is reached, or on Ctrl-C
         after the first generation.
     progress
-        Called after every generation.
+        Called after every generation, and while the first is drawn.
     resume
         Folder of an unfinished run of the same spec, seed and strategy, to go on from.
     """

@@ -64,7 +64,9 @@ def test_losses_fall_and_the_log_tells_of_every_generation():
         strategy.toolbox(), 1, POPULATION, Limits(4), lambda s: seen.append(s.generation)
     )
     assert reason == "generation limit"
-    assert seen == list(range(5)) == state.log.select("generation")
+    assert sorted(set(seen)) == list(range(5)) == state.log.select("generation")
+    # The first generation is also told of while it is drawn, the others once.
+    assert len(seen) - seen.count(0) == 4 and seen.count(0) > 1
     best = state.log.select("best")
     assert all(later < earlier for earlier, later in pairwise(best))
 
@@ -78,6 +80,13 @@ def test_losses_never_rise_whatever_becomes_of_the_children():
     assert len(set(best)) > 1
     assert all(later <= earlier for earlier, later in pairwise(best))
     assert all(later <= earlier for earlier, later in pairwise(mean))
+
+
+def test_the_watcher_can_stop_a_run_once_a_candidate_is_drawn():
+    strategy = Exact.of(problem_of(load(FOUNDING[1])), "uniform", 1)
+    state, reason = evolve(strategy.toolbox(), 1, POPULATION, Limits(50), lambda s: True)
+    assert (reason, len(state.population)) == ("interrupted", 1)
+    assert state.log.select("generation") == [0]
 
 
 def test_the_watcher_can_stop_a_run():
