@@ -11,9 +11,9 @@ from evosynth.kernels.plane import settle_plane
 from evosynth.likelihood import Lookup
 from evosynth.schema import Codes, FloatArray, IntArray
 
-_NEAR = 0.8
-"""Distance from the middle of the printed digits, in half-widths, that will do."""
-_STARTS = 20
+_NEAR, _NEAR_LATER = 0.8, 0.98
+"""Distance from the middle of the printed digits, in half-widths, that will do, soon and later."""
+_STARTS, _SOON = 40, 20
 _STEPS = 400
 _PATIENCE = 2
 """Times that every pair of corners is exchanged in vain before a corner moves at random."""
@@ -23,7 +23,9 @@ _MOST_LINES = 400
 _MOST_STEPS = 4
 """Values of the outcome on each side of the nearest that corners may have."""
 _MOST_POINTS = 5_000
+"""Points among which planes are looked for at a time."""
 _SINGULAR = 1e-16
+_LEAST_REACH = 1e-12
 _FREE = 1e12
 """Half-width of a coefficient that is not published."""
 
@@ -60,8 +62,8 @@ def lay(
         Published coefficients and half-widths, infinite where nothing is published.
     """
     x = design.rows(points)
-    order = levels[np.argsort(outcome.values[levels], kind="stable")]
-    values = outcome.values[order]
+    levels = levels[np.argsort(outcome.values[levels], kind="stable")]
+    values = outcome.values[levels]
     height = x @ target
     reach = np.abs(x) @ np.where(np.isfinite(half), half, 0.0)
     nearest = np.searchsorted((values[1:] + values[:-1]) / 2, height)
@@ -75,8 +77,11 @@ def lay(
             level.append(other[there])
     chosen_x, chosen_level = np.concatenate(which), np.concatenate(level)
     points, x = points[chosen_x].copy(), x[chosen_x]
-    points[:, outcome.column] = order[chosen_level]
+    points[:, outcome.column] = levels[chosen_level]
     gap = values[chosen_level] - height[chosen_x]
+    # A plane within the printed digits is no farther than its reach from any point that it meets.
+    order = np.argsort(np.abs(gap) / np.maximum(reach[chosen_x], _LEAST_REACH), kind="stable")
+    points, x, gap = points[order], x[order], gap[order]
     chosen, distance = _exchange(x, gap, half)
     corners = points[chosen]
     plane = np.linalg.solve(x[chosen], outcome(corners)).astype(np.float64)
@@ -84,7 +89,10 @@ def lay(
 
 
 def _exchange(x: FloatArray, gap: FloatArray, half: FloatArray) -> tuple[IntArray, float]:
-    """Choose points by exchanging two at a time for what brings the coefficients nearest."""
+    """Choose points by exchanging two at a time for what brings the coefficients nearest.
+
+    The first points are the likeliest: they are tried first, then among more and more others.
+    """
     rng = np.random.default_rng(0)
     width = x.shape[1]
     half = np.minimum(half, _FREE)
@@ -94,8 +102,10 @@ def _exchange(x: FloatArray, gap: FloatArray, half: FloatArray) -> tuple[IntArra
     best, least = np.arange(width), np.inf
     patience = _PATIENCE * width * (width - 1) // 2
     for start in range(_STARTS):
-        first = _spread_out(x, rng)
-        pool = np.append(first, rng.choice(len(x), min(len(x), _MOST_POINTS), replace=False))
+        among = np.arange(min(len(x), (start + 1) * _MOST_POINTS))
+        first = _spread_out(x, among, rng)
+        few = rng.choice(among, min(len(among), _MOST_POINTS), replace=False)
+        pool = np.append(first, few)
         found, distance = settle_plane(
             x[pool],
             gap[pool],
@@ -111,17 +121,17 @@ def _exchange(x: FloatArray, gap: FloatArray, half: FloatArray) -> tuple[IntArra
         )
         if distance < least:
             best, least = pool[found], float(distance)
-        if least < _NEAR:
+        if least < (_NEAR if start < _SOON else _NEAR_LATER):
             break
     return best, least
 
 
-def _spread_out(x: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Choose independent points far apart, from a random few if those will do."""
+def _spread_out(x: FloatArray, likely: IntArray, rng: np.random.Generator) -> IntArray:
+    """Choose independent points far apart, from a random few of the likely if those will do."""
     width = x.shape[1]
     scaled = x / np.maximum(np.abs(x).max(axis=0), 1e-300)
-    few = rng.choice(len(x), min(len(x), 40 * width), replace=False)
-    for among in (few, np.arange(len(x))):
+    few = rng.choice(likely, min(len(likely), 40 * width), replace=False)
+    for among in (few, likely, np.arange(len(x))):
         left = scaled[among]
         chosen = []
         for _ in range(width):

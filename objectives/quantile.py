@@ -26,8 +26,8 @@ from evosynth.schema import Codes, FloatArray, Schema, Variable
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_POINTS = 4_000
-"""Combinations of covariates among which corners are chosen."""
+_FEW_POINTS, _MANY_POINTS = 4_000, 1_000_000
+"""Combinations of covariates that tell whether terms are independent; those that corners may be."""
 _MANY_RECORDS = 15
 """Records per coefficient from which every corner holds two: signs then balance more easily."""
 
@@ -54,7 +54,8 @@ class Quantile(Regression):
         found = list(super().faults(schema))
         yield from found
         if not found:
-            x = Design.of(self._columns(schema), schema).rows(self._points(schema))
+            points = self._points(schema, _FEW_POINTS)
+            x = Design.of(self._columns(schema), schema).rows(points)
             x = x / np.maximum(np.abs(x).max(axis=0), 1e-300)
             if np.linalg.matrix_rank(x) < x.shape[1]:
                 message = "some terms follow from the others in the records that are counted"
@@ -63,16 +64,16 @@ class Quantile(Regression):
     def _script_traits(self, schema: Schema) -> dict[str, Any]:
         return {**super()._script_traits(schema), "quantile": self.quantile}
 
-    def _points(self, schema: Schema) -> Codes:
+    def _points(self, schema: Schema, most: int) -> Codes:
         """List records by covariates: all, or likely ones if there are many."""
         rng = np.random.default_rng(0)
         names = self._formula.variables[1:]
         choices = [np.array(levels_within(name, self.condition, schema)) for name in names]
         size = int(np.prod([float(len(choice)) for choice in choices]))
-        found = np.zeros((min(size, _MOST_POINTS), len(schema.variables)), dtype=schema.dtype)
+        found = np.zeros((min(size, most), len(schema.variables)), dtype=schema.dtype)
         for name, choice in zip(names, choices, strict=True):
             share = schema[name].proportions[choice] + 1e-9
-            if size > _MOST_POINTS:
+            if size > most:
                 levels = rng.choice(choice, len(found), p=share / share.sum())
             else:
                 size //= len(choice)
@@ -99,7 +100,7 @@ class Quantile(Regression):
             low, high = item.published.interval
             assert item.parameter is not None
             target[item.parameter], half[item.parameter] = (low + high) / 2, (high - low) / 2
-        corners = lay(self._points(schema), design, y, levels, target, half)
+        corners = lay(self._points(schema, _MANY_POINTS), design, y, levels, target, half)
         held = 2 if schema.records >= _MANY_RECORDS * len(found) else 1
         total = float(share @ (values[levels] - share @ values[levels]) ** 2)
         spread = np.sqrt(max(total - float(target**2 @ variance), total / 4)) / 3

@@ -14,6 +14,7 @@ from evosynth.corners import lay
 from evosynth.design import Design
 from evosynth.likelihood import Lookup
 from evosynth.schema import FloatArray
+from evosynth.spec import load
 from evosynth.synthesis import synthesize
 
 MODEL = {"kind": "quantile", "formula": "PAY ~ AGE + SEX + AREA", "coefficients": by_term("0.00")}
@@ -128,6 +129,26 @@ def test_a_plane_is_laid_wherever_there_is_one():
         assert np.abs(found.coefficients - target).max() < 0.005
         there = design.rows(found.codes) @ found.coefficients
         np.testing.assert_allclose(there, levels[found.codes[:, width]], atol=1e-7)
+
+
+def test_fine_coefficients_are_met_where_few_of_many_records_lie_on_their_plane(tmp_path):
+    text = """\
+title: Fine coefficients of a coarse outcome
+records: 500
+variables:
+  GROUP: {categories: {1: A, 2: B, 3: C, 4: D}}
+  AGE: {integer: [0, 100]}
+  DOSE: {number: {min: 0.00, max: 100.00, decimals: 2}}
+  SCORE: {integer: [0, 100]}
+outputs:
+  - kind: quantile
+    formula: SCORE ~ GROUP + AGE + DOSE
+    coefficients: {Intercept: 59.4657, "GROUP[2]": 0.4960, "GROUP[3]": -2.5058, "GROUP[4]": 6.1104,
+      AGE: -0.1061, DOSE: 0.1689}
+"""
+    file = tmp_path / "spec.yaml"
+    file.write_text(text, encoding="utf-8")
+    assert synthesize(load(file), 1, generations=20).verification["exact"].all()
 
 
 VARIABLES = "Y: {integer: [0, 9]}\nX: {integer: [0, 9]}\nZ: {categories: {a: A, b: B}}"
