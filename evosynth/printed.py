@@ -81,9 +81,10 @@ class Printed:
         """
         if not math.isfinite(value):
             return False
-        return self.show(value) == self.text or self._halfway(value)
+        return self.show(value) == self.text or self.halfway(value)
 
-    def _halfway(self, value: float) -> bool:
+    def halfway(self, value: float) -> bool:
+        """Whether a value lies where this text and another meet."""
         slack = _HALFWAY * max(abs(value), self.half_width)
         if value == 0 and self.text.startswith("-"):
             return False
@@ -166,6 +167,10 @@ class Within:
         if math.isinf(self.low):
             return self.high - self.half_width
         return self.low + self.half_width if math.isinf(self.high) else (self.low + self.high) / 2
+
+    def halfway(self, value: float) -> bool:
+        """Whether a value lies where this text and another meet: ends are meant as they stand."""
+        return False
 
     def show(self, value: float) -> str:
         """Print a value to the precision of the bounds, or as finely as tells its side of them."""

@@ -150,10 +150,15 @@ def _pair(
 
 
 def extreme(variable: Variable, published: Published, largest: bool) -> Cut | None:
-    """Bounds under which the smallest or largest value prints as published."""
+    """Bounds under which the smallest or largest value prints as published.
+
+    One halfway between two print-outs is left out if there are others: programs print it either
+    way.
+    """
     hits = printing(variable, published)
     if not hits:
         return None
+    hits = [value for value in hits if not published.halfway(value)] or hits
     ends = min(hits), max(hits)
 
     def at(n: int) -> tuple[list[int], list[int]]:
