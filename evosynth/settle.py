@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from evosynth.leeway import Leeway
 from evosynth.margins import parents, plain, tighten
+from evosynth.matching import Row, match
 from evosynth.objective import Smooth
 from evosynth.problem import FlatShare, Problem
 from evosynth.programme import Programme, Pull, Rows
@@ -25,8 +26,6 @@ from evosynth.schema import Codes, FloatArray, IntArray
 
 _ATTEMPTS = 12
 """Times that all sizes are chosen anew, near other goals."""
-_PULLED = 2
-"""Attempts at sizes near what is expected before any will do."""
 _STEPS = 6
 """Times that figures such as chi-square are expanded anew on the way to them."""
 _NOISE = 0.5
@@ -332,8 +331,10 @@ class _Part:
             if self.judges and fractions:
                 point = goal = self._approach(goal)
             for _ in range(_STEPS):
-                if best is None and attempt >= _PULLED and not self.judges:
-                    found = self.programme.anywhere(rng.normal(size=len(self.columns)))
+                if best is None and attempt and not self.judges:  # any sizes will do
+                    found = self._matched(goal)
+                    if found is None:
+                        found = self.programme.anywhere(rng.normal(size=len(self.columns)))
                 elif point is None:
                     found, possible = self.programme.solve(self._pull(goal))
                     if not possible:
@@ -357,6 +358,20 @@ class _Part:
             if stop():
                 break
         return best, least
+
+    def _matched(self, goal: FloatArray) -> FloatArray | None:
+        """Match rows that are made up of their cells, near fractions that meet the conditions."""
+        shares = [self.problem.shares[at] for at in self.shares]
+        own = [s for s in shares if s.complete and np.isin([s.of, *s.cells], self.columns).all()]
+        programme = replace(self.programme, whole=np.zeros(len(self.columns), np.int64))
+        expected, _ = programme.solve(self._pull(goal))
+        if expected is None:
+            return None
+        return match(self.programme, [self._row(share) for share in own], expected)
+
+    def _row(self, share: FlatShare) -> Row:
+        size, *cells = np.searchsorted(self.columns, [share.of, *share.cells]).tolist()
+        return Row(size, np.array(cells), share.bounds)
 
     def _approach(self, goal: FloatArray) -> FloatArray:
         """Go from some counts to fractional ones that meet the judges, if possible."""

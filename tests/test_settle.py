@@ -301,3 +301,21 @@ def test_sizes_far_from_what_is_expected_are_found_where_none_are_near(tmp_path,
         int(table.sum()),
     )
     assert sum(sizes_of(problem)) == table.sum()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_fine_shares_of_many_rows_and_of_all_are_settled_without_luck(seed, tmp_path, monkeypatch):
+    monkeypatch.setattr("evosynth.settle._ATTEMPTS", 2)
+    rng = np.random.default_rng(seed)
+    table = rng.multinomial(30_000, rng.dirichlet(np.full(28, 3.0))).reshape(7, 4)
+    total = 100 * table.sum(axis=0) / table.sum()
+    cells = percentages(table, 2)[:-1] + ", total: [" + ", ".join(f"{x:.2f}" for x in total) + "]}"
+    ages = ", ".join(f"{a}: {a}" for a in range(1, 8))
+    text = (
+        f"records: 30000\nvariables:\n  A: {{categories: {{{ages}}}}}\n"
+        "  B: {categories: {1: w, 2: x, 3: y, 4: z}}\noutputs:\n"
+        f"  - {{kind: crosstab, rows: A, columns: B, row_percentages: {cells}}}\n"
+    )
+    problem = problem_of(small(tmp_path, text))
+    source_of(Types(problem))
+    assert sum(sizes_of(problem)) == 30_000
