@@ -1,5 +1,6 @@
 """Calibration: agreement with R's survey package, designs, bounds, and reasons for failing."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 import evosynth
 from evosynth.errors import WeightsError
+from evosynth.weights.column import write
 from evosynth.weights.distance import METHODS, distance
 from evosynth.weights.newton import independent
 
@@ -134,6 +136,21 @@ def test_trimming_against_the_bounds_is_refused():
         evosynth.calibrate(frame, MARGINS, bounds=(0.5, 2), trim=(0.2, 3), design="D")
 
 
+@pytest.mark.parametrize("method", ["raking", "linear", "truncated linear"])
+def test_bounds_may_have_one_side(method, tmp_path):
+    near = evosynth.calibrate(SAMPLE, WITH_INCOME, method=method, bounds=(0.8, 99), design="D")
+    found = evosynth.calibrate(
+        SAMPLE, WITH_INCOME, method=method, bounds=np.array([0.8, np.inf]), design="D"
+    )
+    np.testing.assert_allclose(found.weights, near.weights, rtol=1e-9)
+    assert write(found, tmp_path)[0] == "weights.json"
+    assert json.loads((tmp_path / "weights.json").read_text())["bounds"] == [0.8, None]
+    above = {"bounds": (0, np.inf), "trim": (0.6, np.inf)}
+    found = evosynth.calibrate(SAMPLE, MARGINS, method=method, **above, design="D")
+    assert found.weights.min() > 0.6 * found.weights.mean() - 1e-6
+    assert found.max_relative_error < 1e-8
+
+
 def test_shares_are_scaled_to_a_population():
     found = evosynth.calibrate(SAMPLE, {"SEX": {1: 49, 2: 51}}, population=2000)
     assert found.weights[SAMPLE["SEX"] == 1].sum() == pytest.approx(980)
@@ -188,6 +205,12 @@ FAILURES = [
     (MARGINS, {"method": "logit"}, "bounds: logit needs them, such as [0.3, 3]"),
     (MARGINS, {"method": "magic"}, "method: there is no 'magic'; there are " + ", ".join(METHODS)),
     (MARGINS, {"bounds": (1.2, 3)}, "bounds: [1.2, 3] must lie around 1, from 0 up"),
+    (
+        MARGINS,
+        {"method": "logit", "bounds": (0.2, np.inf)},
+        "bounds: logit needs a finite upper one; raking does without",
+    ),
+    (MARGINS, {"round": True}, "round: decimals from 0 to 9, not True"),
     ({"SEX": {1: "x", 2: 5}}, {}, "SEX.1: 'x' is not a number"),
     ({"SEX": 5, "SEX:REGION": 6}, {}, "SEX:REGION: expected a total for each cell of SEX, REGION"),
     (

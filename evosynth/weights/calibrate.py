@@ -59,9 +59,11 @@ class Settings:
                 found.append(f"{name}: expected two numbers, such as (0.3, 3), not {pair!r}")
             elif not 0 <= pair[0] < 1 < pair[1]:
                 found.append(f"{name}: [{pair[0]:g}, {pair[1]:g}] must lie around 1, from 0 up")
+            elif name == "bounds" and self.method == "logit" and not np.isfinite(pair[1]):
+                found.append("bounds: logit needs a finite upper one; raking does without")
         if self.scale not in ("population", "sample"):
             found.append(f"scale: population or sample, not {self.scale!r}")
-        if self.decimals is not None and self.decimals not in range(10):
+        if isinstance(self.decimals, bool) or self.decimals not in (None, *range(10)):
             found.append(f"round: decimals from 0 to 9, not {self.decimals!r}")
         if self.population is not None:
             if not (_numbers([self.population], 1) and 0 < self.population < np.inf):
@@ -130,11 +132,17 @@ def calibrate(
 
     if not isinstance(frame, pd.DataFrame):
         raise WeightsError(f"expected a pandas data frame, not {type(frame).__name__}")
+    bounds, trim = _pair(bounds), _pair(trim)
     settings = Settings(method, bounds, trim, scale, round, population, _sampling(design))
     margins, faults = read_totals(totals)
     if faults:
         raise WeightsError("\n".join(faults))
     return calibrated(frame, margins, settings, name, label)
+
+
+def _pair(given: Any) -> Any:
+    """Take an array or a list of two for a pair; anything else is told of later."""
+    return tuple(given) if isinstance(given, list | np.ndarray) and np.ndim(given) == 1 else given
 
 
 def _sampling(design: str | Mapping[str, Any] | None) -> Sampling:
@@ -244,7 +252,7 @@ def _limits(
             f"{most:g} within the bounds; widen bounds or trim"
         )
     # A little inside, so that there is room on both sides.
-    room = 0.001 * (ceiling - floor)
+    room = 0.001 * np.where(np.isfinite(ceiling), ceiling - floor, mean)
     start = np.clip(design, floor + room, ceiling - room)
     return start, floor / start, ceiling / start
 

@@ -77,8 +77,8 @@ class Calibration:
             "label": self.label,
             "mode": self.mode,
             "method": settings.method,
-            "bounds": settings.bounds,
-            "trim": settings.trim,
+            "bounds": _finite(settings.bounds),
+            "trim": _finite(settings.trim),
             "scale": settings.scale,
             "round": settings.decimals,
             "records": len(weights),
@@ -112,6 +112,11 @@ class Calibration:
         from evosynth.weights.plot import draw
 
         draw(self, path)
+
+
+def _finite(bounds: tuple[float, float] | None) -> list[float | None] | None:
+    """Write bounds as JSON has them, where no number is infinite."""
+    return None if bounds is None else [float(b) if np.isfinite(b) else None for b in bounds]
 
 
 def _sums(cells: IntArray, weights: FloatArray, size: int) -> FloatArray:
