@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -94,7 +95,7 @@ def plant(data: pd.DataFrame, spec: Spec, seed: int) -> Messy:
     assert teaching is not None
     rng = np.random.default_rng((seed, _STREAM))
     schema, size = spec.schema, len(data)
-    texts = pd.DataFrame({v.name: _texts(data[v.name], v) for v in schema.shown})
+    texts = _texts(data)
     found: list[tuple[str, int, str, str, str]] = []
     plain = in_days(data, schema)
     for variable in schema.shown:
@@ -130,6 +131,22 @@ def plant(data: pd.DataFrame, spec: Spec, seed: int) -> Messy:
     return Messy(messy, key, verify(spec, _read(messy, schema)))
 
 
+def write(messy: Messy, schema: Schema, path: Path) -> None:
+    """Write the second file; every line without a problem is that of the CSV file of the data."""
+    columns = []
+    for variable in schema.shown:
+        texts = messy.data[variable.name].tolist()
+        quoted = variable.values.dtype == object
+        columns.append([_quoted(text) if quoted and text else text for text in texts])
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(",".join(_quoted(variable.name) for variable in schema.shown) + "\n")
+        file.writelines(",".join(row) + "\n" for row in zip(*columns, strict=True))
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
 def _places(problem: str, first: int, again: int | None) -> list[int]:
     """Where a problem stands: that of a record that stands there twice stands there twice."""
     if again is None:
@@ -143,14 +160,13 @@ def _number(share: float | None, records: int) -> int:
     return min(records, max(1, round(share * records)) if share < 1 else int(share))
 
 
-def _texts(column: pd.Series[Any], variable: Variable) -> Any:
-    """Values as the CSV file has them."""
-    if variable.identifier is not None:
-        return column.astype(str)
-    if variable.date:
-        return column.dt.strftime("%Y-%m-%d").fillna("")
-    known = {v: str(v) for v in variable.values[: variable.size - variable.blank].tolist()}
-    return column.astype(object).map(lambda value: known.get(value, ""))
+def _texts(data: pd.DataFrame) -> pd.DataFrame:
+    """Values as the CSV file has them, blanks as empty texts."""
+    import pandas as pd
+
+    from evosynth.formats.arrow import as_text
+
+    return pd.DataFrame({name: as_text(data[name]) for name in data})
 
 
 def _spoilt(problem: str, old: str, variable: Variable, rng: np.random.Generator) -> str:
@@ -162,12 +178,19 @@ def _spoilt(problem: str, old: str, variable: Variable, rng: np.random.Generator
 
 def _outlier(old: str, variable: Variable, rng: np.random.Generator) -> str:
     """Slip the point by one or two places, or put far too much where that is not enough."""
+    import pandas as pd
+
+    from evosynth.formats.arrow import as_text
+
     values = variable.quantities[: variable.valid]
     low, high, value = float(values.min()), float(values.max()), float(old)
     reach = max(high - low, 1.0)
     choices = [v for v in (value * 10, value * 100) if v > high + reach or v < low - reach]
     chosen = float(rng.choice(choices)) if choices else high + reach * float(rng.integers(3, 10))
-    return f"{chosen:.{variable.decimals}f}"
+    chosen = round(chosen, variable.decimals)
+    while chosen in variable.values.astype(float):  # a code of missing values is no outlier
+        chosen += reach
+    return str(as_text(pd.Series([chosen if variable.decimals else int(chosen)])).iat[0])
 
 
 def _typo(old: str, variable: Variable, rng: np.random.Generator) -> str:

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from evosynth import __version__, checkpoint, formats
+from evosynth import __version__, checkpoint, formats, messy
 from evosynth.codebook import codebook, contradictions, describe
 from evosynth.codebook_page import page
 from evosynth.errors import FolderError
 from evosynth.evolve import GENERATION_LIMIT, INTERRUPTED, TIME_LIMIT
 from evosynth.formats import Format
 from evosynth.formats.dataset import Dataset
-from evosynth.messy import plant
 from evosynth.place import STAGING, move, recover
 from evosynth.proof import group, read_data, verify
 from evosynth.risk.written import FILES, fill
@@ -128,8 +127,8 @@ def fill_copy(folder: Path, result: Result, wanted: Sequence[Format], notes: Seq
     rules = result.rules if spec.bound else None
     about = result.filed, result.data, result.verification, notes, rules
     if spec.teaching is not None:
-        result.messy = plant(result.data, spec, result.seed)
-        result.messy.data.to_csv(folder / MESSY, index=False, lineterminator="\n")
+        result.messy = messy.plant(result.data, result.filed, result.seed)
+        messy.write(result.messy, result.filed.schema, folder / MESSY)
     write_text(folder / "codebook.md", codebook(*about) + weights)
     write_text(folder / "codebook.html", page(*about))
 

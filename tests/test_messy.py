@@ -49,6 +49,62 @@ def test_the_key_undoes_every_problem(folder):
     pd.testing.assert_frame_equal(rest.reset_index(drop=True), clean)
 
 
+MIXED = """\
+records: 80
+variables:
+  ID: {identifier: {prefix: P, digits: 3}}
+  AREA: {categories: {"01": Tees, "02": Tyne, 'say "N"': North}, missing: {ZZ: Unknown}}
+  PAY: {number: {min: 0, max: 90, decimals: 1}, missing: {-9: Refused}}
+  DOSE: {number: {min: 0, max: 0.00200, decimals: 5}}
+  KIDS: {integer: [0, 9], missing: true}
+  SEEN: {date: [2025-01-01, 2025-12-31], missing: true}
+outputs:
+  - {kind: summary, of: PAY, mean: 41.3}
+teaching:
+  missing: {AREA: 3, PAY: 3, SEEN: 3}
+  outliers: {PAY: 6, DOSE: 6, KIDS: 6}
+  typos: {AREA: 6, PAY: 3}
+  duplicates: 4
+weights: {name: W, totals: {AREA: {"01": 300.5, "02": 250, 'say "N"': 210, ZZ: 90}}}
+"""
+
+
+def test_what_is_not_spoilt_stands_as_in_the_data(tmp_path):
+    spec = small(tmp_path, MIXED)
+    folder = evosynth.synthesize(spec, seed=2).save(tmp_path / "out")
+    clean, messy, key = read(folder)
+    lines, others = (
+        (folder / name).read_text().splitlines() for name in ("data.csv", "data-messy.csv")
+    )
+    assert lines[0] == others[0] and others[0].endswith(',"W"')
+    touched = set(key["record"].astype(int))
+    of = dict(zip(messy["ID"], others[1:], strict=True))
+    plain = [line for line in others[1:] if others.index(line) not in touched]
+    assert len(plain) > 40 and set(plain) <= set(lines)
+    assert {len(text.partition(".")[2]) for text in messy["PAY"]} >= {0, 1}  # 87, not 87.0
+    assert len(of) == 80
+    for row in key[key["problem"] != "duplicate"].itertuples():
+        assert clean.at[int(row.original_record) - 1, row.column] == row.old
+        assert messy.at[int(row.record) - 1, row.column] == row.new
+    outliers = key.loc[key["problem"] == "outliers", "new"]
+    assert not outliers.str.contains(r"\.0*$|\.\d*0$").any()
+
+
+def test_an_outlier_is_no_code_of_missing_values(tmp_path):
+    codes = ", ".join(f"{code}: No answer" for code in (*range(3, 10), 10, 100))
+    text = f"""\
+records: 60
+variables:
+  BIT: {{integer: [0, 1], missing: {{{codes}}}}}
+outputs:
+  - {{kind: frequencies, of: BIT, counts: {{valid: 60, missing: 0}}}}
+teaching: {{outliers: {{BIT: 30}}}}
+"""
+    result = evosynth.synthesize(small(tmp_path, text), seed=1)
+    *_, key = read(result.save(tmp_path / "out"))
+    assert not set(key["new"].astype(int)) & {*range(3, 11), 100}
+
+
 def test_there_are_as_many_problems_as_asked_for(folder):
     *_, key = read(folder)
     once = key.drop_duplicates(["problem", "original_record", "column"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -13,6 +14,9 @@ from evosynth.formats.dataset import Dataset
 from evosynth.formats.limits import Fit, plain
 from evosynth.notice import NOTICE
 from evosynth.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def fit(schema: Schema) -> Fit:
@@ -28,6 +32,14 @@ def write(dataset: Dataset, path: Path, name: str) -> None:
             pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(quoting_style="needed"))
         else:
             pyarrow.parquet.write_table(table, file)
+
+
+def as_text(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Values of a column as a CSV file has them, blanks as empty texts."""
+    values = pa.Array.from_pandas(column)
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.date32())
+    return values.cast(pa.string()).fill_null("").to_pandas()
 
 
 def labelled(dataset: Dataset) -> pa.Table:
