@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evosynth.notice import FORBIDDEN, NOTICE, called
-from evosynth.schema import FloatArray, IntArray, Schema, Variable
+from evosynth.schema import MISSING, FloatArray, IntArray, Schema, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +31,8 @@ class Described:
     missing: int
     """Records without a valid value."""
     summary: str
+    gone: IntArray
+    """Records of each code of missing values of a quantity."""
 
     @property
     def records(self) -> int:
@@ -44,9 +46,10 @@ def describe(data: pd.DataFrame, schema: Schema) -> list[Described]:
 
 
 def _describe(column: pd.Series[Any], variable: Variable) -> Described:
+    none = np.empty(0, np.int64)
     if variable.identifier is not None:
         summary = f"Tells records apart: {column.iloc[0]}, {column.iloc[-1]} and so on."
-        return Described(variable, np.empty(0, np.int64), np.empty(0), 0, summary)
+        return Described(variable, none, np.empty(0), 0, summary, none)
     if variable.date:
         return _describe_dates(column, variable)
     if variable.labels is not None:
@@ -55,19 +58,21 @@ def _describe(column: pd.Series[Any], variable: Variable) -> Described:
         if variable.blank:
             counts[-1] = int(column.isna().sum())
         known = np.array(counts)
-        return Described(variable, known, np.empty(0), int(known[variable.valid :].sum()), "")
+        missing = int(known[variable.valid :].sum())
+        return Described(variable, known, np.empty(0), missing, "", none)
     known = column[column.isin(variable.values[: variable.valid])].to_numpy(dtype=float)
     low, high = variable.texts[0], variable.texts[variable.valid - 1]
     what = "Number" if variable.decimals else "Whole number"
     summary = f"{what} from {low} to {high}."
     missing = len(column) - len(known)
     if len(known):
-        sd = f"{known.std(ddof=1):.2f}" if len(known) > 1 else "none"
+        digits = max(2, variable.decimals + 1)
+        sd = f"{known.std(ddof=1):.{digits}f}" if len(known) > 1 else "none"
         quartiles = np.quantile(known, [0.25, 0.5, 0.75])
         middle = ", ".join(f"{value:g}" for value in quartiles)
         summary = (
-            f"{what} from {low} to {high}; mean {known.mean():.2f}, standard deviation {sd}, "
-            f"quartiles {middle}, smallest {known.min():g}, largest {known.max():g}."
+            f"{what} from {low} to {high}; mean {known.mean():.{digits}f}, standard deviation "
+            f"{sd}, quartiles {middle}, smallest {known.min():g}, largest {known.max():g}."
         )
     if variable.missing:
         summary += f" {missing:,} values are missing."
@@ -77,7 +82,9 @@ def _describe(column: pd.Series[Any], variable: Variable) -> Described:
     width = np.ceil((last - first + unit) / unit / bins) * unit  # whole values in every bin
     edges = first - unit / 2 + width * np.arange(bins + 1)
     edges = edges[: int(np.searchsorted(edges, last)) + 1]
-    return Described(variable, np.histogram(known, edges)[0], edges, missing, summary)
+    own = variable.values[variable.valid : variable.size - variable.blank].tolist()
+    gone = np.array([int((column == code).sum()) for code in own], dtype=np.int64)
+    return Described(variable, np.histogram(known, edges)[0], edges, missing, summary, gone)
 
 
 def _describe_dates(column: pd.Series[Any], variable: Variable) -> Described:
@@ -88,22 +95,22 @@ def _describe_dates(column: pd.Series[Any], variable: Variable) -> Described:
         summary += f" {missing:,} values are missing."
     first, last = variable.quantities[0], variable.quantities[variable.valid - 1]
     edges = np.linspace(first - 0.5, last + 0.5, min(_BINS, variable.valid) + 1)
-    return Described(variable, np.histogram(days, edges)[0], edges, missing, summary)
+    none = np.empty(0, np.int64)
+    return Described(variable, np.histogram(days, edges)[0], edges, missing, summary, none)
 
 
-def codes(described: Described) -> Iterator[tuple[str, str, int | None, bool]]:
+def codes(described: Described) -> Iterator[tuple[str, str, int, bool]]:
     """Code, label, number of records and whether it stands for a missing value."""
     variable = described.variable
     if variable.identifier is not None:
         return
     if variable.labels is None:
-        missing = zip(variable.texts[variable.valid :], variable.missing_labels, strict=True)
-        for code, label in [] if variable.blank else missing:
-            yield code, label, None, True
+        for (code, label), count in zip(variable.labelled, described.gone.tolist(), strict=True):
+            yield code, label, count, True
         return
     for level, (code, label) in enumerate(zip(variable.texts, variable.labels, strict=True)):
         if variable.blank and level == variable.size - 1:
-            code, label = "(blank)", "No value"
+            code, label = "(blank)", "No value" if label == MISSING else label
         yield code, label, int(described.counts[level]), level >= variable.valid
 
 
@@ -133,12 +140,12 @@ def codebook(
         if described.summary:
             lines += [described.summary]
         rows = list(codes(described))
-        if not variable.categorical or variable.identifier is not None:
-            lines += [f"- {plain(code)}: {plain(label)} (missing)" for code, label, *_ in rows]
+        if not rows:
             continue
+        lines += [""] if described.summary else []
         lines += ["| code | label | records | share |", "|---|---|---:|---:|"]
         for code, label, count, missing in rows:
-            share = (count or 0) / max(1, described.records)
+            share = count / max(1, described.records)
             label = f"{plain(label)} (missing)" if missing else plain(label)
             lines.append(f"| {plain(code)} | {label} | {count:,} | {share:.2%} |")
     lines += ["", "## Published figures", "", "| output | kind | figures | exact |"]

@@ -122,18 +122,15 @@ def _variable(described: Described, place: int) -> str:
     body = f"<p>{_text(described.summary)}</p>" if described.summary else ""
     body += str(part("pictures.html", "distribution", bars(described)))
     if rows:
-        counted = variable.categorical
         head = '<th scope="col">code</th><th scope="col">label</th>'
-        if counted:
-            head += '<th scope="col" class="number">records</th>'
-            head += '<th scope="col" class="number">share</th>'
+        head += '<th scope="col" class="number">records</th>'
+        head += '<th scope="col" class="number">share</th>'
         lines = ""
         for code, label, count, missing in rows:
             mark = ' <span class="soft">(missing)</span>' if missing else ""
+            share = count / max(1, described.records)
             lines += f'<tr><td>{_text(code)}</td><td dir="auto">{_text(label)}{mark}</td>'
-            if counted and count is not None:
-                share = count / max(1, described.records)
-                lines += f'<td class="number">{count:,}</td><td class="number">{share:.2%}</td>'
+            lines += f'<td class="number">{count:,}</td><td class="number">{share:.2%}</td>'
             lines += "</tr>"
         body += f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -81,14 +82,28 @@ class Variable:
             return (*dates, MISSING) if self.blank else tuple(dates)
         texts = [
             format(value, f".{self.decimals}f") if self.decimals else str(value)
-            for value in self.values.tolist()
+            for value in self.values[: self.valid].tolist()
         ]
-        return (*texts[:-1], MISSING) if self.blank else tuple(texts)
+        if self.blank:
+            return (*texts, MISSING)
+        gone = self.values[self.valid :].tolist()  # codes are whole numbers, or texts
+        return (*texts, *(format(code, ".0f") if self.decimals else str(code) for code in gone))
 
     @cached_property
     def levels(self) -> dict[str, int]:
         """The level of each value, by the value's text."""
         return {text: level for level, text in enumerate(self.texts)}
+
+    @property
+    def labelled(self) -> Iterator[tuple[str, str]]:
+        """The values that have labels and stand in data files, by their texts."""
+        if self.identifier is not None:
+            return
+        end = self.size - self.blank
+        if self.labels is not None:
+            yield from zip(self.texts[:end], self.labels[:end], strict=True)
+        elif not self.blank:
+            yield from zip(self.texts[self.valid :], self.missing_labels, strict=True)
 
     def hint(self, wrong: str) -> str:
         """Return what to say after a value that this variable does not have."""

@@ -10,6 +10,7 @@ import time
 
 import openpyxl
 import pandas as pd
+import pyarrow.parquet
 import pyreadstat
 import pytest
 from cases import small
@@ -32,6 +33,7 @@ variables:
   INCOME: {{label: Income, integer: [0, 200], missing: {{-1: Not asked}}}}
   HEIGHT: {{label: Height, number: {{min: 1.20, max: 2.20, decimals: 2}}, missing: true}}
   KIDS:   {{label: Children, integer: [0, 9], missing: true}}
+  PRICE:  {{label: Price, number: {{min: 0, max: 2, decimals: 3}}, missing: {{-9: Unknown}}}}
   {LONG}: {{label: {"l" * 80}, categories: {{1: {"v" * 120}, 2: Two}}}}
   {LONGER}: {{label: {"é" * 81}, categories: {{1: {"é" * 61}, 2: Two}}}}
 outputs:
@@ -98,7 +100,31 @@ def test_excel_holds_text_as_text_and_a_codebook(folder):
     rows = list(book["codebook"].values)
     assert ("AREA", 'Région "où"', "s", "جنوب", None) in rows
     assert ("CARS", "Cars", -9, "Refused", "missing") in rows
+    assert ("INCOME", "Income", -1, "Not asked", "missing") in rows
+    assert ("KIDS", "Children", "(blank)", "No value", "missing") in rows
+    assert ("PRICE", "Price", -9, "Unknown", "missing") in rows
     assert "synthetic" in book["about"]["A2"].value
+
+
+def test_parquet_labels_the_missing_codes_of_quantities(folder):
+    schema = pyarrow.parquet.read_schema(folder / "data.parquet")
+    about = {field.name: field.metadata for field in schema}
+    assert about["INCOME"][b"value_labels"] == b'{"-1": "Not asked"}'
+    assert about["PRICE"][b"value_labels"] == b'{"-9": "Unknown"}'
+    assert about["PRICE"][b"missing_values"] == b'["-9"]'
+    assert b"value_labels" not in about["KIDS"]
+
+
+def test_codebook_counts_the_missing_codes_of_quantities(folder):
+    data = pd.read_csv(folder / "data.csv", keep_default_na=False)
+    unknown = int((data["PRICE"] == -9).sum())
+    share = f"{unknown / 300:.2%}"
+    assert unknown > 0
+    assert f"| -9 | Unknown (missing) | {unknown} | {share} |" in (
+        folder / "codebook.md"
+    ).read_text("utf-8")
+    page = (folder / "codebook.html").read_text("utf-8")
+    assert f'<td class="number">{unknown}</td><td class="number">{share}</td>' in page
 
 
 R = """
@@ -139,7 +165,7 @@ suppressMessages(library(readstata13))
 d <- read.dta13(file.path(commandArgs(TRUE)[1], "data.dta"), convert.factors = FALSE,
                 missing.type = TRUE)
 about <- attributes(d)
-cat(names(d)[6], about$var.labels[1], about$datalabel, sep = "|"); cat("\\n")
+cat(names(d)[7], about$var.labels[1], about$datalabel, sep = "|"); cat("\\n")
 cat(names(about$label.table$CARS), sep = "|"); cat("\\n")
 cat(table(about$missing$CARS), sum(is.na(d$HEIGHT)) > 0, unique(d$AREA)[1] %in% d$AREA, "\\n")
 """
@@ -203,7 +229,7 @@ def test_names_and_labels_are_never_cut_in_silence(result, folder):
     book = (folder / "codebook.md").read_text("utf-8")
     assert "is shortened to 120 bytes" in book
     columns = pd.read_stata(folder / "data.dta").columns
-    assert LONG in columns and len(set(columns)) == 7
+    assert LONG in columns and len(set(columns)) == 8
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ def as_text(column: pd.Series[Any]) -> pd.Series[Any]:
     values = pa.Array.from_pandas(column)
     if pa.types.is_timestamp(values.type):
         values = values.cast(pa.date32())
-    return values.cast(pa.string()).fill_null("").to_pandas()
+    texts: pd.Series[Any] = values.cast(pa.string()).fill_null("").to_pandas()
+    return texts
 
 
 def labelled(dataset: Dataset) -> pa.Table:
@@ -50,9 +51,8 @@ def labelled(dataset: Dataset) -> pa.Table:
         about = {"label": variable.label}
         if variable.date:
             field = field.with_type(pa.date32())
-        if variable.labels is not None and variable.identifier is None:
-            kept = variable.size - variable.blank
-            labels = dict(zip(variable.texts[:kept], variable.labels[:kept], strict=True))
+        labels = dict(variable.labelled)
+        if labels:
             about["value_labels"] = json.dumps(labels, ensure_ascii=False)
         if variable.missing > variable.blank:
             codes = list(variable.texts[variable.valid :])

@@ -13,7 +13,7 @@ from typing import IO, Any
 from evosynth.errors import FormatError, shown
 from evosynth.formats.dataset import Dataset
 from evosynth.formats.limits import Fit, plain, tidy
-from evosynth.schema import Schema
+from evosynth.schema import MISSING, Schema
 
 DATA = "data"
 """Name of the sheet of records; more than one sheet holds are in ``data 2`` and so on."""
@@ -139,10 +139,12 @@ def _codebook(dataset: Dataset) -> Iterator[list[Any]]:
                 low, high = variable.texts[0], variable.texts[variable.valid - 1]
             yield [variable.name, label, low, "smallest value", None]
             yield [variable.name, label, high, "largest value", None]
+        names = (*variable.texts[: variable.valid], *variable.missing_labels)
         for level in range(0 if variable.labels else variable.valid, variable.size):
             blank = variable.blank and level == variable.size - 1
             code = "(blank)" if blank else variable.values[level]
-            text = variable.labels[level] if variable.labels else ""
+            text = (variable.labels or names)[level]
+            text = "No value" if blank and text == MISSING else text
             missing = "missing" if level >= variable.valid else None
             code = code if isinstance(code, str) else code.item()
             yield [variable.name, label, code, tidy(text), missing]
