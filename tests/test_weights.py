@@ -136,6 +136,36 @@ def test_trimming_against_the_bounds_is_refused():
         evosynth.calibrate(frame, MARGINS, bounds=(0.5, 2), trim=(0.2, 3), design="D")
 
 
+@pytest.mark.parametrize("total", [0, 1e-5, 1e3, 1e8])
+def test_totals_next_to_nothing_are_met_as_far_as_numbers_cancel(total):
+    frame = SAMPLE.assign(BALANCE=1e9 * (SAMPLE["INCOME"] - SAMPLE["INCOME"].mean()))
+    found = evosynth.calibrate(frame, {**MARGINS, "BALANCE": total})
+    parts = (found.weights * frame["BALANCE"]).abs().sum()
+    assert abs((found.weights * frame["BALANCE"]).sum() - total) < 1e-8 * max(total, 1e-4 * parts)
+    assert found.max_relative_error < 1e-8
+
+
+def test_categories_of_no_total_weigh_nothing_in_linear_calibration():
+    found = evosynth.calibrate(SAMPLE, {"SEX": {1: 0, 2: 600}}, method="linear")
+    assert (found.weights[SAMPLE["SEX"] == 1] == 0).all()
+    assert found.summary()["zero"] == (SAMPLE["SEX"] == 1).sum()
+    assert found.max_relative_error < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("method", "bounds"), [("raking", None), ("logit", (0, 9)), ("truncated linear", (0, 9))]
+)
+def test_weights_that_only_tend_to_nothing_are_refused_where_none_may_be(method, bounds):
+    frame = pd.DataFrame({"A": [1, 1, 2, 2], "B": [1, 2, 1, 1]})  # A=1 and B=1 has to be empty
+    totals = {"A": {1: 10, 2: 20}, "B": {1: 20, 2: 10}}
+    if method == "truncated linear":
+        found = evosynth.calibrate(frame, totals, method=method, bounds=bounds)
+        assert found.weights.tolist() == pytest.approx([0, 10, 10, 10], abs=1e-9)
+        return
+    with pytest.raises(WeightsError, match="weigh nothing|weights of 0"):
+        evosynth.calibrate(frame, totals, method=method, bounds=bounds)
+
+
 @pytest.mark.parametrize("method", ["raking", "linear", "truncated linear"])
 def test_bounds_may_have_one_side(method, tmp_path):
     near = evosynth.calibrate(SAMPLE, WITH_INCOME, method=method, bounds=(0.8, 99), design="D")
@@ -211,6 +241,11 @@ FAILURES = [
         "bounds: logit needs a finite upper one; raking does without",
     ),
     (MARGINS, {"round": True}, "round: decimals from 0 to 9, not True"),
+    (
+        {"SEX": {1: 0, 2: 0}},
+        {"method": "linear"},
+        "the totals of SEX sum to 0; there is nobody that records stand for",
+    ),
     ({"SEX": {1: "x", 2: 5}}, {}, "SEX.1: 'x' is not a number"),
     ({"SEX": 5, "SEX:REGION": 6}, {}, "SEX:REGION: expected a total for each cell of SEX, REGION"),
     (

@@ -18,7 +18,7 @@ from evosynth.weights.design import Sampling, design_weights
 from evosynth.weights.diagnostics import Calibration, margin_table
 from evosynth.weights.distance import METHODS, Method, distance
 from evosynth.weights.matrix import Matrix
-from evosynth.weights.newton import Solution, solve
+from evosynth.weights.newton import Solution, measure_of, solve
 from evosynth.weights.rounding import whole_units
 from evosynth.weights.totals import Margin, from_csv, inline, scaled
 
@@ -29,6 +29,8 @@ Scale: TypeAlias = Literal["population", "sample"]
 Totals: TypeAlias = Mapping[str, Any] | str | os.PathLike[str]
 Bounds: TypeAlias = tuple[float, float] | None
 _MOST_BYTES = 64 * 2**20
+_NOTHING = 1e-10
+"""Ratio to the design weight, beside the largest, below which a weight is 0."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,10 @@ def calibrated(
     solution, faults = _solved(coded, start, low, high, settings)
     if faults:
         raise WeightsError("\n".join(faults))
-    weights = start * solution.ratios
+    nothing = np.abs(solution.ratios) < _NOTHING * np.abs(solution.ratios).max()
+    if settings.method in {"raking", "logit"} and nothing.any():
+        raise WeightsError(conflicts.vanishing(coded, nothing, settings.method))
+    weights = np.where(nothing, 0.0, start * solution.ratios)
     factor = len(weights) / weights.sum() if settings.scale == "sample" else 1.0
     final = weights * factor
     unrounded = float(np.abs(solution.error).max(initial=0.0))
@@ -289,8 +294,7 @@ def _solved(
     if settings.method == "raking" or (low.size and (low > 0).any()) or settings.method == "logit":
         faults += conflicts.zeros(totals, held, labels, sum(sizes), settings.method)
     faults += conflicts.dependence(gram, totals, labels, units)
-    usual = matrix.magnitude(weights)
-    scale = np.where(totals != 0, np.abs(totals), np.where(usual > 0, usual, 1.0))
+    scale = measure_of(totals, matrix.magnitude(weights), sum(sizes))
     nothing = Solution(np.ones(len(weights)), np.zeros(len(totals)), 0)
     if faults:
         return nothing, faults

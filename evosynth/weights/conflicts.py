@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.optimize import linprog
 
 from evosynth.schema import FloatArray
+from evosynth.weights.coding import Coded
 from evosynth.weights.matrix import Matrix
 from evosynth.weights.newton import TOLERANCE, Solution, independent
 from evosynth.weights.totals import Margin
@@ -22,6 +24,8 @@ _LISTED = 6
 def sums(margins: Sequence[Margin]) -> Iterator[str]:
     """Margins of records that do not sum to the same population."""
     counted = [margin for margin in margins if margin.quantity is None]
+    if counted and not counted[0].sum:
+        yield f"the totals of {counted[0].label} sum to 0; there is nobody that records stand for"
     for margin in counted[1:]:
         first = counted[0]
         if abs(margin.sum - first.sum) > _SAME * max(abs(first.sum), 1e-300):
@@ -71,6 +75,21 @@ def zeros(
                 f"the total of {labels[k]} is 0, but {held[k]:,.0f} records have that, and "
                 f"{method} makes no weight 0; leave these records out"
             )
+
+
+def vanishing(coded: Coded, nothing: NDArray[np.bool_], method: str) -> str:
+    """Say which records would come to weigh nothing, where only that reaches the totals."""
+    first = int(np.argmax(nothing))
+    cells = [
+        margin.called([*margin.cells][codes[first]])
+        for margin, codes in zip(coded.counts, coded.codes, strict=False)
+    ]
+    such = f", the first with {' and '.join(dict.fromkeys(cells))}" if cells else ""
+    return (
+        f"{method} reaches the totals only where {int(nothing.sum()):,} records weigh nothing"
+        f"{such}; it makes no weight 0. Merge small categories, leave these records out, or take "
+        "truncated linear"
+    )
 
 
 def explain(

@@ -10,6 +10,7 @@ import numpy as np
 
 from evosynth.schema import FloatArray, IntArray
 from evosynth.weights.coding import Coded
+from evosynth.weights.newton import measure_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,8 @@ class Calibration:
     """The g-weights: new over design weight, before scaling and rounding."""
     margins: pd.DataFrame = field(repr=False)
     """One row per total: ``margin``, ``cell``, ``records``, ``total``, ``before``, ``after`` and
-    ``relative_error``, on the scale of the weights."""
+    ``relative_error``, on the scale of the weights. The error of a total next to 0 is relative to
+    the sum of absolute values before."""
     steps: int
     solved_to: float
     """Largest relative error before rounding."""
@@ -137,22 +139,25 @@ def margin_table(
         held = np.bincount(cells, minlength=size)
         if margin.quantity is None:
             before, after = (_sums(cells, w, size) for w in (start, weights))
+            usual = before
         else:
             own = coded.quantities[:, column : column + size]
             before, after = start @ own, weights @ own
+            usual = start @ np.abs(own)
             column += size
-        for position, (cell, total) in enumerate(margin.cells.items()):
-            wanted = total * factor
-            off = float(after[position]) - wanted
+        wanted = np.array([*margin.cells.values()]) * factor
+        counts = size if margin.quantity is None else 0
+        relative = (after - wanted) / measure_of(wanted, usual, counts)
+        for position, cell in enumerate(margin.cells):
             rows.append(
                 {
                     "margin": margin.label,
                     "cell": ":".join(cell),
                     "records": int(held[position]),
-                    "total": float(wanted),
+                    "total": float(wanted[position]),
                     "before": float(before[position]),
                     "after": float(after[position]),
-                    "relative_error": off / abs(wanted) if wanted else off,
+                    "relative_error": float(relative[position]),
                 }
             )
     return pd.DataFrame(rows)

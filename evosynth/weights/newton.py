@@ -20,6 +20,8 @@ TOLERANCE = 1e-8
 """Relative error of a total up to which it is met."""
 _AIM = 1e-11
 """Relative error at which to stop."""
+_CANCELS = 1e-4
+"""Total of a quantity, beside the sum of its absolute values, below which this is its measure."""
 _STEPS = 200
 _HALVINGS = 40
 _SLOW = 0.1
@@ -45,6 +47,17 @@ class Solution:
     def converged(self) -> bool:
         """Whether every total is met."""
         return bool(np.abs(self.error).max(initial=0.0) <= TOLERANCE)
+
+
+def measure_of(totals: FloatArray, usual: FloatArray, counts: int) -> FloatArray:
+    """Return what errors of totals are relative to: the totals, unless they are next to nothing.
+
+    ``usual``: sums of absolute values under the weights to start from; the first ``counts`` totals
+    are of records, the others of quantities, which may cancel out.
+    """
+    size, usual = np.abs(totals), np.where(usual > 0, usual, 1.0)
+    size[counts:] = np.maximum(size[counts:], _CANCELS * usual[counts:])
+    return np.where(totals != 0, size, usual)
 
 
 def independent(gram: FloatArray) -> NDArray[np.bool_]:
