@@ -376,6 +376,14 @@ def test_weights_are_told_in_words(tmp_path):
         page.make(out)
 
 
+def test_bounds_without_an_upper_one_are_told_as_such(tmp_path):
+    spec = tmp_path / "w.yaml"
+    spec.write_text(WEIGHTED.replace("[0.2, 4]", "[0.2, .inf]"))
+    out = evosynth.synthesize(evosynth.load(spec), seed=1).save(tmp_path / "out")
+    told = Parsed((out / "report.html").read_text("utf-8")).text
+    assert "weights at least 0.2 times the design weights" in told
+
+
 def test_tidy_numbers_stay_readable():
     assert tidy.text(1234567.8) == "1,234,568"
     assert tidy.text(float("nan")) == "undefined"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import evosynth
 from evosynth.errors import WeightsError
-from evosynth.weights.column import write
+from evosynth.weights.column import told, write
 from evosynth.weights.distance import METHODS, distance
 from evosynth.weights.newton import independent
 
@@ -179,6 +179,48 @@ def test_bounds_may_have_one_side(method, tmp_path):
     found = evosynth.calibrate(SAMPLE, MARGINS, method=method, **above, design="D")
     assert found.weights.min() > 0.6 * found.weights.mean() - 1e-6
     assert found.max_relative_error < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("method", "how"),
+    [
+        ("raking", {}),
+        ("logit", {"bounds": (0.3, 3)}),
+        ("raking", {"trim": (0.32, 2.6)}),
+        ("truncated linear", {"bounds": (0.6, 1.6)}),
+    ],
+)
+def test_rounded_weights_keep_above_0_and_within_bounds(method, how):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"S": rng.integers(0, 2, 900), "R": rng.integers(0, 8, 900)})
+    frame["D"] = np.exp(rng.normal(1.4, 0.5, 900)) + 1.3 * (method == "truncated linear")
+    totals = {"S": {0: 2400, 1: 2300}, "R": dict.fromkeys(range(8), 587.5)}
+    plain = evosynth.calibrate(frame, totals, method=method, design="D", **how)
+    assert plain.weights.min() < 1 or how  # so that rounding might take one to 0
+    found = evosynth.calibrate(frame, totals, method=method, design="D", round=0, **how)
+    assert (found.weights == np.rint(found.weights)).all()
+    assert found.weights.min() >= 1
+    assert found.weights.sum() == 4700
+    assert (found.margins["after"] - found.margins["total"]).abs().max() < 10
+    if "bounds" in how:
+        ratios = found.weights / frame["D"]
+        assert how["bounds"][0] - 1e-9 < ratios.min() and ratios.max() < how["bounds"][1] + 1e-9
+    if "trim" in how:
+        shares = found.weights / (4700 / 900)
+        assert how["trim"][0] - 1e-9 < shares.min() and shares.max() < how["trim"][1] + 1e-9
+
+
+def test_zeros_of_methods_that_allow_them_may_be_rounded():
+    frame = pd.DataFrame({"A": [1, 1, 2, 2], "B": [1, 2, 1, 1]})
+    totals = {"A": {1: 10, 2: 20}, "B": {1: 20, 2: 10}}
+    found = evosynth.calibrate(frame, totals, method="truncated linear", bounds=(0, 9), round=0)
+    assert found.weights.tolist() == [0, 10, 10, 10]
+    assert "1 weights are 0, as the truncated linear method allows." in told(found)
+
+
+def test_rounding_that_costs_much_is_not_called_met():
+    found = evosynth.calibrate(SAMPLE, WITH_INCOME, round=0)
+    assert any("totals met but for rounding, the largest" in line for line in told(found))
 
 
 def test_shares_are_scaled_to_a_population():

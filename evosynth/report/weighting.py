@@ -21,12 +21,13 @@ def section(weights: dict[str, Any], variables: list[dict[str, Any]]) -> list[di
     told["use"] = _MODES[weights["mode"]]
     if weights["mode"] == "a":
         told["method"] = f"{weights['method']}, {text(weights['steps'])} Newton steps"
-    for key, words in (
-        ("bounds", "weights between {} and {} times the design weights"),
-        ("trim", "weights between {} and {} times their mean"),
-    ):
+    for key, what in (("bounds", "the design weights"), ("trim", "their mean")):
         if weights[key] is not None:
-            told[key] = words.format(*map(text, weights[key]))
+            low, high = weights[key]
+            ends = f"at least {text(low)}"
+            if high is not None:
+                ends = f"between {text(low)} and {text(high)}"
+            told[key] = f"weights {ends} times {what}"
     if weights["round"] is not None:
         told["rounded"] = f"to {weights['round']} decimals"
     told["weights"] = (

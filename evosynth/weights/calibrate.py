@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from evosynth.errors import WeightsError
-from evosynth.schema import FloatArray
+from evosynth.schema import FloatArray, IntArray
 from evosynth.weights import conflicts
 from evosynth.weights.coding import Coded, encode, named, text_of
 from evosynth.weights.design import Sampling, design_weights
@@ -19,7 +19,7 @@ from evosynth.weights.diagnostics import Calibration, margin_table
 from evosynth.weights.distance import METHODS, Method, distance
 from evosynth.weights.matrix import Matrix
 from evosynth.weights.newton import Solution, measure_of, solve
-from evosynth.weights.rounding import whole_units
+from evosynth.weights.rounding import whole_units, within
 from evosynth.weights.totals import Margin, from_csv, inline, scaled
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ Scale: TypeAlias = Literal["population", "sample"]
 Totals: TypeAlias = Mapping[str, Any] | str | os.PathLike[str]
 Bounds: TypeAlias = tuple[float, float] | None
 _MOST_BYTES = 64 * 2**20
+_BARELY = 1e-9
+"""By what share bounds may be missed."""
 _NOTHING = 1e-10
 """Ratio to the design weight, beside the largest, below which a weight is 0."""
 
@@ -227,16 +229,47 @@ def calibrated(
     final = weights * factor
     unrounded = float(np.abs(solution.error).max(initial=0.0))
     if settings.decimals is not None:
-        order = np.lexsort(coded.codes[::-1]) if coded.codes else np.arange(len(final))
-        final = whole_units(final, settings.decimals, order)
-        if settings.method != "linear" and not (final > 0).all():
-            none = int((final <= 0).sum())
-            remedy = "take more decimals, or scale: population"
-            raise WeightsError(f"round: {none:,} weights would be rounded to 0; {remedy}")
+        limits = factor * start * low, factor * start * high
+        final = _rounded(final, coded, *limits, settings)
     table = margin_table(coded, design, final, factor)
     return Calibration(
         name, label, settings, final, design, weights / design, table, solution.steps, unrounded
     )
+
+
+def _rounded(
+    weights: FloatArray, coded: Coded, low: FloatArray, high: FloatArray, settings: Settings
+) -> FloatArray:
+    """Round to decimals, within the bounds and above 0 where the method keeps weights there."""
+    digits, unit = settings.decimals or 0, 10.0 ** (settings.decimals or 0)
+    order = np.lexsort(coded.codes[::-1]) if coded.codes else np.arange(len(weights))
+    wanted = (weights * unit)[order]
+    least = np.broadcast_to(np.ceil(low * unit * (1 - _BARELY)), len(weights))[order]
+    most = np.broadcast_to(np.floor(high * unit * (1 + _BARELY)), len(weights))[order]
+    if settings.method in {"raking", "logit"}:
+        least = np.maximum(least, 1.0)
+    units = whole_units(wanted)
+    outside = (units < least) | (units > most)
+    if outside.any():
+        cells = [codes[order] for codes, _ in zip(coded.codes, coded.counts, strict=False)]
+        inside = within(wanted, least, most) if (least <= most).all() else wanted
+        if inside is wanted or _cost(inside - wanted, cells) > 2 * _cost(units - wanted, cells) + 1:
+            none, many = int((outside & (units == 0)).sum()), int(outside.sum())
+            what = f"{none:,} weights would be rounded to 0"
+            if not none:
+                what = f"{many:,} weights would be rounded beyond the bounds"
+            remedy = ", or scale: population" if settings.scale == "sample" else ""
+            raise WeightsError(f"round: {what}; take more decimals{remedy}")
+        units = inside
+    found = np.empty_like(weights)
+    found[order] = units
+    return np.round(found / unit, digits)
+
+
+def _cost(change: FloatArray, cells: Sequence[IntArray]) -> float:
+    """Largest change of a total of records, in units."""
+    changes = [np.bincount(codes, change) for codes in cells]
+    return max(abs(float(change.sum())), *(float(np.abs(c).max()) for c in changes), 0.0)
 
 
 def _limits(

@@ -15,6 +15,7 @@ from evosynth.weights import plot
 from evosynth.weights.calibrate import calibrated
 from evosynth.weights.coding import Coded, encode
 from evosynth.weights.diagnostics import Calibration, margin_table
+from evosynth.weights.newton import TOLERANCE
 from evosynth.weights.spec import Weighting
 
 if TYPE_CHECKING:
@@ -88,10 +89,12 @@ def told(found: Calibration) -> list[str]:
         f"{found.effective_n:,.0f}.",
     ]
     if len(found.margins):
-        lines.append(
-            f"{len(found.margins)} totals met, the largest relative error is "
-            f"{found.max_relative_error:.1e}."
-        )
+        many, error = len(found.margins), f"{found.max_relative_error:.1e}"
+        met = int((found.margins["relative_error"].abs() <= TOLERANCE).sum())
+        told = f"{many} totals met" if met == many else f"{met} of {many} totals met"
+        if met < many and found.settings.decimals is not None and found.mode == "a":
+            told = f"{many} totals met but for rounding"
+        lines.append(f"{told}, the largest relative error is {error}.")
     if found.mode == "a":
         lines.append(
             f"g-weights from {ratios.min():.3f} to {ratios.max():.3f}, median "
@@ -100,6 +103,8 @@ def told(found: Calibration) -> list[str]:
     negative = int((found.weights < 0).sum())
     if negative:
         lines.append(f"{negative:,} weights are negative, as the linear method allows.")
+    if zero := int((found.weights == 0).sum()):
+        lines.append(f"{zero:,} weights are 0, as the {found.settings.method} method allows.")
     return lines
 
 
