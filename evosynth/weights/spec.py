@@ -27,7 +27,7 @@ _WHERE: Path = ("weights",)
 def _one_or_two(value: Any) -> Any:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError("expected two numbers, [smallest, largest]")
-    return value
+    return ["inf" if end == ".inf" else end for end in value]
 
 
 def _design(value: Any) -> Any:
