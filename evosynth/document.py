@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import Any
 
 import yaml
 
 from evosynth.errors import Fault, Path, SpecError, shown
+from evosynth.yaml_faults import explain, in_quotes
 
 MAX_BYTES = 16 * 2**20
 MAX_NODES = 1_000_000
@@ -32,6 +34,8 @@ class Document:
     blocks: dict[Path, int] = field(default_factory=dict)
     """Line on which each block of text begins."""
     faults: list[tuple[int | None, Fault]] = field(default_factory=list)
+    misread: set[Path] = field(default_factory=set)
+    """What stands otherwise than it was meant, of which nothing more is told."""
 
     def line(self, path: Path) -> int | None:
         """Line of the node at ``path``, or of the nearest node above it."""
@@ -45,8 +49,15 @@ class Document:
 
     def error(self, faults: list[Fault]) -> SpecError:
         """Join faults, those found while reading among them, with their lines."""
-        located = [(self.line(fault.path), fault) for fault in faults]
+        located = [
+            (self.line(fault.path), fault)
+            for fault in faults
+            if not (self.misread and (fault.clash or self._misread(fault.path)))
+        ]
         return SpecError(self.file, [*self.faults, *located])
+
+    def _misread(self, path: Path) -> bool:
+        return any(path[:end] in self.misread for end in range(len(path) + 1))
 
 
 def read(path: str | os.PathLike[str]) -> Document:
@@ -74,17 +85,12 @@ def read(path: str | os.PathLike[str]) -> Document:
             file, [(line, Fault((), "not UTF-8 text; save the file as UTF-8"))]
         ) from error
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        problem = _unquoted(error, text) or (
-            " ".join(filter(None, [error.context, error.problem])) + _remedy(error, text)
-        )
-        raise SpecError(
-            file, [(mark.line + 1 if mark else None, Fault((), f"not valid YAML: {problem}"))]
-        ) from error
+        line, problem = explain(error, text, _LOADER)
+        raise SpecError(file, [(line, Fault((), problem))]) from error
     except yaml.reader.ReaderError as error:
         line = text.encode()[: error.position].count(b"\n") + 1
-        problem = str(error).splitlines()[0]
-        raise SpecError(file, [(line, Fault((), f"not valid YAML: {problem}"))]) from error
+        problem = f"a character that no text holds ({error.character:#06x}); remove it"
+        raise SpecError(file, [(line, Fault((), problem))]) from error
     except yaml.YAMLError as error:
         raise document.error([Fault((), f"not valid YAML: {error}")]) from error
     if node is None:
@@ -106,40 +112,23 @@ def _too_deep(text: str) -> bool:
     return False
 
 
-_REMEDIES = {
-    "did not find expected key": "; after `table:` write |2 where the first line is indented more",
-    "mapping values are not allowed": "; put a text that holds ': ' in quotes",
-    "',' or '}'": "; inside { } put a name that holds [ or ] in quotes",
-}
+_WHOLE = re.compile(r"[-+\u2212]?\d+")
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
 
 
-def _remedy(error: yaml.MarkedYAMLError, text: str) -> str:
-    mark = error.problem_mark
-    lines = text.split("\n")
-    if mark and mark.line < len(lines) and lines[mark.line][mark.column : mark.column + 1] == "\t":
-        return "; indent with spaces, not tabs"
-    return next((hint for part, hint in _REMEDIES.items() if part in (error.problem or "")), "")
+def _plain(node: yaml.Node) -> bool:
+    """Whether a node is a text without quotes."""
+    return isinstance(node, yaml.ScalarNode) and not node.style
 
 
-_MARK = re.compile(r"[*>%@`&|][^,\]}#]*")
-"""A figure that begins with a sign of YAML's own: a star, or a bound such as >=3."""
-
-
-def _unquoted(error: yaml.MarkedYAMLError, text: str) -> str:
-    """Say that a figure must stand in quotes, if that is what is wrong."""
-    scanning = ("scanning an alias", "scanning an anchor", "scanning a block scalar", "next token")
-    lines = text.split("\n")
-    if (error.context or "").endswith(scanning):
-        for mark in filter(None, (error.context_mark, error.problem_mark)):
-            found = _MARK.match(lines[mark.line], mark.column) if mark.line < len(lines) else None
-            if found:
-                return _in_quotes(found.group())
-    return ""
-
-
-def _in_quotes(figure: str) -> str:
-    plain = shown(figure.strip())
-    return f"{plain[:1]} has a meaning of its own in YAML; put the figure in quotes: '{plain}'"
+def _comma(before: str, after: str) -> str:
+    """Say what to do about a comma within brackets that was meant to be part of a text."""
+    whole, text = shown(before + after), after[1:]
+    if not (_WHOLE.fullmatch(before) and _DIGITS.fullmatch(text)):
+        return f"within brackets a comma parts entries; put the text in quotes: '{whole}'"
+    thousands = len(text.partition(".")[0]) == 3 and before not in {"0", "-0"}
+    meant = shown(before + text if thousands else f"{before}.{text}")
+    return f"within brackets a comma parts entries; write {meant} for {whole}"
 
 
 class _Builder:
@@ -165,7 +154,7 @@ class _Builder:
         if isinstance(node, yaml.ScalarNode):
             if node.style == ">" and not node.value.strip():
                 figure = self._source[node.start_mark.line][node.start_mark.column :].strip()
-                fault = Fault(path, f"nothing follows; {_in_quotes(figure)}")
+                fault = Fault(path, f"nothing follows; {in_quotes(figure)}")
                 self.document.faults.append((node.start_mark.line + 1, fault))
                 return figure
             if node.style == "|":
@@ -173,20 +162,68 @@ class _Builder:
             empty = not node.style and node.value in {"", "~", "null", "Null", "NULL"}
             return None if empty else node.value
         if isinstance(node, yaml.SequenceNode):
+            self._run_together(node, path)
             return [
                 self.build(item, (*path, index), depth + 1) for index, item in enumerate(node.value)
             ]
+        assert isinstance(node, yaml.MappingNode)
         return self._mapping(node, path, depth)
 
-    def _mapping(self, node: yaml.Node, path: Path, depth: int) -> dict[Hashable, Any]:
-        built: dict[Hashable, Any] = {}
+    def _misreading(self, node: yaml.Node, path: Path, message: str) -> None:
+        self.document.faults.append((node.start_mark.line + 1, Fault(path, message)))
+        self.document.misread.add(path)
+
+    def _run_together(self, node: yaml.SequenceNode, path: Path) -> None:
+        """Tell of numbers whose commas were taken for those between items: [1,040, 2,200]."""
+        pairs = [
+            (a, b, self._between(a, b))
+            for a, b in pairwise(node.value if node.flow_style else [])
+            if _plain(a) and _plain(b) and _WHOLE.fullmatch(a.value) and _DIGITS.fullmatch(b.value)
+        ]
+        if len({gap == "," for _, _, gap in pairs}) < 2:
+            return
+        first, second = next((a, b) for a, b, gap in pairs if gap == ",")
+        self._misreading(first, path, _comma(first.value, f",{second.value}"))
+
+    def _between(self, one: yaml.Node, other: yaml.Node) -> str:
+        """Return what stands between two nodes of the same line."""
+        end, start = one.end_mark, other.start_mark
+        return self._source[end.line][end.column : start.column] if end.line == start.line else "\n"
+
+    def _entries(
+        self, node: yaml.MappingNode, path: Path
+    ) -> Iterator[tuple[yaml.Node, Any, yaml.Node]]:
+        """List keys and values; tell where a comma or a colon was taken for another."""
+        last: tuple[yaml.Node, yaml.Node] | None = None
         for key_node, value_node in node.value:
+            if node.flow_style and _plain(key_node) and _plain(value_node) and not value_node.value:
+                key, colon, value = key_node.value.partition(":")
+                if key and colon and value:
+                    message = f"write a space after the colon: {shown(key)}: {shown(value)}"
+                    self._misreading(key_node, (*path, key), message)
+                    yield (
+                        key_node,
+                        key,
+                        yaml.ScalarNode("", value, key_node.start_mark, key_node.end_mark),
+                    )
+                    continue
+                rest = self._source[key_node.end_mark.line][key_node.end_mark.column :]
+                if last and _plain(last[1]) and last[1].value and not rest.lstrip().startswith(":"):
+                    gap = self._between(last[1], key_node)
+                    message = _comma(last[1].value, gap + key_node.value)
+                    self._misreading(last[1], (*path, last[0].value), message)
+                    continue
+            last = (key_node, value_node)
+            yield key_node, key_node.value, value_node
+
+    def _mapping(self, node: yaml.MappingNode, path: Path, depth: int) -> dict[Hashable, Any]:
+        built: dict[Hashable, Any] = {}
+        for key_node, key, value_node in self._entries(node, path):
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
                 fault = Fault(path, "a key must be a name or a code")
                 self.document.faults.append((line, fault))
                 continue
-            key = key_node.value
             here = (*path, key)
             if key in built:
                 first = self.document.lines[here]
@@ -194,5 +231,9 @@ class _Builder:
                 self.document.faults.append((line, Fault(here, message)))
                 continue
             built[key] = self.build(value_node, here, depth + 1)
+            several = value_node.end_mark.line > value_node.start_mark.line
+            if key == "table" and _plain(value_node) and several:
+                message = "write `table: |`, so that the lines of the table are kept"
+                self._misreading(key_node, here, message)
             self.document.lines[here] = line
         return built

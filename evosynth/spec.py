@@ -430,6 +430,8 @@ def _translate(error: ValidationError, model: type[BaseModel], path: Path) -> It
             message = str(item["ctx"]["error"])
         elif item["type"] in {"model_type", "dict_type"}:
             message = "expected a mapping of keys and values"
+            if not where and model is SpecFile:
+                message = "expected `records:`, `variables:` and `outputs:`, each on its own line"
         elif item["input"] is None:
             message = "nothing is given here"
         elif item["type"] in _PLAIN:

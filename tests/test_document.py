@@ -101,51 +101,51 @@ BAD_FILES = {
     "utf 16": ("a: 1\n".encode("utf-16"), ":1 not UTF-8 text; save the file as UTF-8"),
     "control character": (
         "a: 1\nb: \x07\n",
-        ":2 not valid YAML: unacceptable character #x0007: control characters are not allowed",
+        ":2 a character that no text holds (0x0007); remove it",
     ),
     "two documents": (
         "a: 1\n---\nb: 2\n",
-        ":2 not valid YAML: expected a single document in the stream but found another document",
+        ":2 a second document begins here; a file holds one spec",
     ),
-    "unknown alias": ("a: 1\nb: *c\n", ":2 not valid YAML: found undefined alias"),
+    "unknown alias": (
+        "a: 1\nb: *c\n",
+        ":2 * has a meaning of its own in YAML; put it in quotes: '*c'",
+    ),
     "unclosed quote": (
         'a: "b\nc: d\n',
-        ":3 not valid YAML: while scanning a quoted scalar found unexpected end of stream",
+        ':1 the quote " that opens here is not closed; write " after the text',
     ),
     "colon in a text": (
         "a: 1\ntitle: Table 2: cars\n",
-        ":2 not valid YAML: mapping values are not allowed in this context; "
-        "put a text that holds ': ' in quotes",
+        ":2 a text that holds ': ' stands in quotes: title: 'Table 2: cars'",
     ),
     "brackets in braces": (
         "a: {AGE: 1, SEX[2]: 2}\n",
-        ":1 not valid YAML: while parsing a flow mapping did not find expected ',' or '}'; "
-        "inside { } put a name that holds [ or ] in quotes",
+        ":1 within { } put a name that holds [ in quotes",
     ),
     "a star": (
         "a: 1\nb: {c: *, d: 2}\n",
-        ":2 not valid YAML: * has a meaning of its own in YAML; put the figure in quotes: '*'",
+        ":2 * has a meaning of its own in YAML; put it in quotes: '*'",
     ),
     "several stars": (
         "p: ***\n",
-        ":1 not valid YAML: * has a meaning of its own in YAML; put the figure in quotes: '***'",
+        ":1 * has a meaning of its own in YAML; put it in quotes: '***'",
     ),
     "a bound in braces": (
         "a: {1: >=3, 2: 4}\n",
-        ":1 not valid YAML: > has a meaning of its own in YAML; put the figure in quotes: '>=3'",
+        ":1 > has a meaning of its own in YAML; put it in quotes: '>=3'",
     ),
     "a bound on a line": (
         "a:\n  1: >=3\n  2: 4\n",
-        ":2 not valid YAML: > has a meaning of its own in YAML; put the figure in quotes: '>=3'",
+        ":2 > has a meaning of its own in YAML; put it in quotes: '>=3'",
     ),
     "a bound of two digits": (
         "1: > 10\n2: 3\n",
-        ":1 not valid YAML: > has a meaning of its own in YAML; put the figure in quotes: '> 10'",
+        ":1 > has a meaning of its own in YAML; put it in quotes: '> 10'",
     ),
     "tab": (
         "a:\n\tb: 1\n",
-        ":2 not valid YAML: while scanning for the next token found character that cannot start "
-        "any token; indent with spaces, not tabs",
+        ":2 a tab stands where the line is indented; indent with spaces",
     ),
     "alias of itself": ("a: 1\nb: &x [*x, *x]\n", ":2 b: nested deeper than 40 levels"),
     "alias of itself as value": ("a: &x {b: *x}\n", ":1 a: nested deeper than 40 levels"),
@@ -163,9 +163,173 @@ def test_bad_files(text: str | bytes, expected: str, write_spec: Write) -> None:
 
 def test_a_bound_that_yaml_takes_for_a_folded_text(write_spec: Write) -> None:
     document = read(write_spec("a:\n  1: >3\n  2: 4\n"))
-    told = "nothing follows; > has a meaning of its own in YAML; put the figure in quotes: '>3'"
+    told = "nothing follows; > has a meaning of its own in YAML; put it in quotes: '>3'"
     assert document.faults == [(2, Fault(("a", "1"), told))]
     assert read(write_spec("a: >\n  some\n  text\n")).tree == {"a": "some text\n"}
+
+
+FIRST = "a: 1\nb:\n"
+SLIPS = {
+    "tab after spaces": (
+        "  c:\n  \td: 1\n",
+        "4 a tab stands where the line is indented; indent with spaces",
+    ),
+    "tab before a key": (
+        "  - c: 1\n\td: 2\n",
+        "4 a tab stands where the line is indented; indent with spaces",
+    ),
+    "tab in a table": (
+        "  table: |\n\tMale 4\n",
+        "4 a tab stands where the line is indented; indent with spaces",
+    ),
+    "quote closed by the next": (
+        '  c: {d: "Sex, e: 1}\n  f: {d: "Age", e: 2}\n',
+        '3 the quote " that opens here is closed only in line 4; write " after the text',
+    ),
+    "apostrophe": (
+        "  c: {d: 'Don't know', e: 1}\n",
+        "3 the quotes ' close before 't'; put the whole text in quotes \" instead",
+    ),
+    "quotes in quotes": (
+        '  c: "The "best" survey"\n',
+        "3 the quotes \" close before 'best\"'; put the whole text in quotes ' instead",
+    ),
+    "quote not closed in braces": (
+        "  c: {d: 'Sex, e: 1}\n",
+        "3 the quote ' that opens here is not closed; write ' after the text",
+    ),
+    "backslash": (
+        '  c: "C:\\data"\n',
+        "3 a \\ has a meaning of its own within \"…\"; put the text in '…'",
+    ),
+    "too few spaces": (
+        "  c: 1\n d: 2\n",
+        "4 indented by 1 space, line 3 by 2 spaces; indent both alike",
+    ),
+    "too many spaces": (
+        "  c: {e: 1}\n   d: 2\n",
+        "4 indented by 3 spaces, line 3 by 2 spaces; indent both alike",
+    ),
+    "below a value": (
+        "  - c: 1\n      d: 2\n",
+        "4 indented further than line 3, which has a value of its own; indent both alike",
+    ),
+    "beside a dash": (
+        "  - c: 1\n   d: 2\n",
+        "4 indented by 3 spaces, line 3 by 4 spaces; indent both alike",
+    ),
+    "dashes not aligned": (
+        "  - c: 1\n    d: 2\n - c: 1\n",
+        "5 indented by 1 space, line 3 by 2 spaces; indent both alike",
+    ),
+    "first line of a table": (
+        "  table: |\n      n\n    Male 4\n",
+        "5 indented less than line 4, where its text begins; in line 3 write |2 where the first "
+        "line of a text is indented more than others",
+    ),
+    "table not indented": (
+        "  table: |\n  Male 4\n",
+        "4 a text after | is indented further than line 3, where it begins",
+    ),
+    "colon in a label": (
+        "  label: Sex: of person\n",
+        "3 a text that holds ': ' stands in quotes: label: 'Sex: of person'",
+    ),
+    "colon in a label with an apostrophe": (
+        "  label: Sex: person's\n",
+        "3 a text that holds ': ' stands in quotes: label: \"Sex: person's\"",
+    ),
+    "colon in braces": (
+        "  c: {label: Sex: of person, e: 1}\n",
+        "3 within { } a comma parts entries, and a text that holds ': ' stands in quotes",
+    ),
+    "no comma": (
+        "  c: {1: Male 2: Female}\n",
+        "3 within { } a comma parts entries, and a text that holds ': ' stands in quotes",
+    ),
+    "no space after a colon": ("  c:{d: 1, e: 2}\n", "3 write a space after the colon of 'c:'"),
+    "a line of key and value together": (
+        "  c: 1\n  d:2\n  e: 3\n",
+        "4 write a space after the colon of 'd:'",
+    ),
+    "no space after a dash": ("  -c: 1\n   d: 2\n", "3 write a space after the dash"),
+    "neither": ("  c: 1\n  some words\n", "4 'some words' is neither `key: value` nor `- item`"),
+    "brace not closed": (
+        "  c: {d: {e: 1}\n  f: 1\n",
+        "3 the { that opens here is not closed; write } after its last entry",
+    ),
+    "brace too many": (
+        "  c: {d: 1}}\n",
+        "3 } closes nothing; remove it, or put the text in quotes",
+    ),
+    "another bracket": (
+        "  c: [1, 2}\n",
+        "3 } stands where ] must close what [ opened here; write ]",
+    ),
+    "comment in braces": (
+        "  c: {d: Sex # of person, e: 1}\n",
+        "3 a # after a space begins a comment; put the text that holds it in quotes",
+    ),
+    "percent sign": (
+        "  c: {d: %female}\n",
+        "3 % has a meaning of its own in YAML; put it in quotes: '%female'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), SLIPS.values(), ids=SLIPS)
+def test_slips_of_writing(text: str, expected: str, write_spec: Write) -> None:
+    assert message(write_spec(FIRST + text)) == f"spec.yaml:{expected}"
+
+
+COMMAS = {
+    "c: {1:Male, 2: Female}": (("c", "1"), "write a space after the colon: 1: Male"),
+    "c: {d: Sex, at birth, e: 1}": (
+        ("c", "d"),
+        "within brackets a comma parts entries; put the text in quotes: 'Sex, at birth'",
+    ),
+    "c: {1: 1,040, 2: 3}": (
+        ("c", "1"),
+        "within brackets a comma parts entries; write 1040 for 1,040",
+    ),
+    "c: {1: -0,123, 2: 3}": (
+        ("c", "1"),
+        "within brackets a comma parts entries; write -0.123 for -0,123",
+    ),
+    "c: {1: 12,5}": (("c", "1"), "within brackets a comma parts entries; write 12.5 for 12,5"),
+    "c: [0, 1,000]": (("c",), "within brackets a comma parts entries; write 1000 for 1,000"),
+    "c: [0,85, 1,23]": (("c",), "within brackets a comma parts entries; write 0.85 for 0,85"),
+    "table: Male 4\n  Female 5": (
+        ("table",),
+        "write `table: |`, so that the lines of the table are kept",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), COMMAS.items(), ids=COMMAS)
+def test_what_yaml_reads_otherwise(
+    text: str, expected: tuple[tuple[str], str], write_spec: Write
+) -> None:
+    document = read(write_spec(f"a: 1\n{text}\n"))
+    place, told = expected
+    assert document.faults == [(2, Fault(place, told))]
+    follows = [Fault((*place, "x"), "is wrong"), Fault(("a",), "do not add up", clash=True)]
+    assert str(document.error(follows)) == str(document.error([]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "c: [1,2,3]",
+        "c: [1,040, N]",
+        "c: {1, 2, 3}",
+        "c: {1: , 2: }",
+        "c: {'a:b': , 1: x}",
+        "c: {a:b: 1}",
+    ],
+)
+def test_commas_and_colons_that_stand_as_meant(text: str, write_spec: Write) -> None:
+    assert not read(write_spec(text)).faults
 
 
 def test_the_largest_file_is_read(write_spec: Write) -> None:
