@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
+from evosynth import hints
 from evosynth.bonds import Bonds
 from evosynth.covariates import likely_moments
 from evosynth.errors import SizeError
 from evosynth.fences import cell_ends
 from evosynth.fitted import Model
 from evosynth.grid import Grid
+from evosynth.hints import Associations, scores
 from evosynth.margins import project
 from evosynth.moments import bell
 from evosynth.objective import Smooth
 from evosynth.problem import Problem
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
-
-Associations = Sequence[tuple[int, int, float]]
-"""Pairs of variables, by column, and the correlation of each."""
 
 _FILLED = 5
 """Records put into a cell that must hold some but was never drawn."""
@@ -158,8 +156,11 @@ def sample(
     else:
         uniform = rng.random((size, len(margins)))
     models = _models(problem) if informed else {}
+    waiting: dict[int, hints.Partners] = {}
+    if informed and like is None:
+        waiting = hints.late(schema, (*schema.associations, *guessed), models)
     for column in _order(len(margins), models):
-        if column in schema.derived:
+        if column in schema.derived or column in waiting:
             continue
         if column in models:
             valid = schema.variables[column].valid
@@ -175,6 +176,8 @@ def sample(
         edges = np.cumsum(margins[column])
         levels = np.searchsorted(edges, uniform[:, column] * edges[-1], side="right")
         codes[:, column] = np.minimum(levels, len(edges) - 1)
+    if waiting:
+        hints.draw(schema, codes, margins, waiting, rng)
     _fill_cells(problem, codes, rng)
     if schema.bonds is not None:
         codes = redrawn(schema, schema.bonds, margins, codes, rng)
@@ -327,7 +330,7 @@ def _correlated(
             total[[one, two], [two, one]] += r
             times[[one, two], [two, one]] += 1
     for one, two, r in (*problem.schema.associations, *guessed):
-        if times[one, two] == 0:
+        if times[one, two] == 0 and not {one, two} & problem.schema.derived:
             total[[one, two], [two, one]] = r
             times[[one, two], [two, one]] = 1
     matrix = np.where(times > 0, total / np.maximum(times, 1), 0.0)
@@ -337,12 +340,6 @@ def _correlated(
     root = (vectors * np.sqrt(np.maximum(values, 1e-6))) @ vectors.T
     root /= np.sqrt((root**2).sum(axis=1))[:, None]
     return np.asarray(ndtr(rng.standard_normal((size, n_columns)) @ root.T))
-
-
-def _scores(share: FloatArray) -> FloatArray:
-    """Work out normal scores of levels in their order."""
-    middle = np.cumsum(share) - share / 2
-    return np.asarray(ndtri(np.clip(middle / share.sum(), 1e-6, 1 - 1e-6)))
 
 
 def _draw_given(
@@ -391,18 +388,30 @@ def _spaced(margin: FloatArray, valid: int, most: int) -> IntArray:
 
 
 def density(
-    problem: Problem, codes: Codes, margins: list[FloatArray], guessed: Associations = ()
+    problem: Problem,
+    codes: Codes,
+    weights: FloatArray,
+    margins: list[FloatArray],
+    guessed: Associations = (),
 ) -> FloatArray:
     """Replace the margin of each explained variable by the published model of it.
 
     Where a correlation is assumed of two variables, tilt their margins by as much.
     """
     log_ratio = np.zeros(len(codes))
+    derived = problem.schema.derived
     for one, two, r in (*problem.schema.associations, *guessed):
-        a, b = (_scores(margins[column])[codes[:, column]] for column in (one, two))
+        a, b = (
+            scores(_seen(levels, weights) if column in derived else margins[column])[levels]
+            for column, levels in ((one, codes[:, one]), (two, codes[:, two]))
+        )
         log_ratio += (2 * r * a * b - r**2 * (a**2 + b**2)) / (2 * (1 - r**2))
     for outcome, block in _models(problem).items():
         share = margins[outcome][codes[:, outcome]]
         there = share > 0
         log_ratio[there] += block.log_density(codes[there]) - np.log(share[there])
     return np.asarray(np.exp(np.clip(log_ratio - log_ratio.max(), -_DEEPEST, 0.0)))
+
+
+def _seen(levels: Codes, weights: FloatArray) -> FloatArray:
+    return np.asarray(np.bincount(levels, weights), dtype=np.float64)

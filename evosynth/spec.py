@@ -296,15 +296,25 @@ def _bound(file: SpecFile, schema: Schema, faults: list[Fault]) -> tuple[Bound, 
             faults.append(Fault(("variables", name, "unit"), message))
     else:
         faults += household_faults(given, file.variables)
-    schema = replace(schema, associations=_assumed(file.variables, schema, faults))
     if given is None or len(faults) > before:
-        return bind(schema, file.variables, file.rules, faults), None
+        schema = replace(schema, associations=_assumed(file.variables, schema, faults))
+        bound = bind(schema, file.variables, file.rules, faults)
+        faults += _circular(file.variables, bound.schema)
+        return bound, None
     theirs = implied_rules(given, file.variables)[1]
     everyone = persons(given, schema)
+    everyone = replace(everyone, associations=_assumed(file.variables, everyone, faults))
     fixed = own | {given.person}
     bound = bind(everyone, file.variables, [*file.rules, *theirs], faults, fixed)
+    faults += _circular(file.variables, bound.schema)
     ours = implied_rules(given, file.variables, first_uncounted(given, bound, file.variables))[0]
     small = Schema(given.count, tuple(v for v in schema.variables if v.name in own))
+    among = [
+        (small.index[names[0]], small.index[names[1]], r)
+        for one, two, r in everyone.associations
+        if own.issuperset(names := [everyone.variables[column].name for column in (one, two)])
+    ]
+    small = replace(small, associations=tuple(among))
     mine = {name: v for name, v in file.variables.items() if name in own}
     alike = [rule for rule in file.rules if set(names_of(rule)) <= own]
     households = bind(small, mine, [*alike, *ours], [])
@@ -325,6 +335,9 @@ def _assumed(
             elif other not in schema.index:
                 hint = suggest(other, schema.index)
                 faults.append(Fault(path, f"unknown variable {other!r}{hint}"))
+            elif schema[other].identifier is not None:
+                message = f"{other!r} tells records apart; nothing rises with it"
+                faults.append(Fault(path, message))
             elif not -1 < printed.value < 1:
                 faults.append(Fault(path, f"{printed} is no correlation between -1 and 1"))
             else:
@@ -333,6 +346,27 @@ def _assumed(
                     message = f"{printed} cannot go with the correlations assumed before it"
                     faults.append(Fault(path, message))
     return tuple(found)
+
+
+def _circular(variables: dict[str, VariableSpec], schema: Schema) -> Iterator[Fault]:
+    """Correlations that are decided by what a variable is worked out from."""
+    if schema.bonds is None:
+        return
+    for name, variable in variables.items():
+        for other in variable.rises_with or {}:
+            columns = [schema.index[n] for n in (name, other) if n in schema.index]
+            follows = [column in schema.derived for column in columns]
+            if len(columns) < 2 or not any(follows):
+                continue
+            path: Path = ("variables", name, "rises_with", other)
+            if all(follows):
+                message = f"{name!r} and {other!r} both follow from others"
+                yield Fault(path, f"{message}; say it of what they follow from, or leave it out")
+            elif (column := columns[1 - follows.index(True)]) in schema.bonds.sources(
+                columns[follows.index(True)]
+            ):
+                one, two = schema.variables[column].name, (name, other)[follows.index(True)]
+                yield Fault(path, f"{two!r} follows from {one!r} itself; leave this out")
 
 
 def _format_faults(asked: tuple[Format, ...], schema: Schema) -> Iterator[Fault]:

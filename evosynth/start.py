@@ -149,7 +149,7 @@ def _rows(
 
     codes, weights = space.pool(margins, drawn)
     if calibrated and not space.drawn:
-        weights = weights * density(problem, codes, margins, guessed)
+        weights = weights * density(problem, codes, weights, margins, guessed)
     records = problem.schema.records
     weights *= records / weights.sum()
     cells = problem.cells(codes)

@@ -157,3 +157,29 @@ def test_rules_that_no_household_keeps_are_told(load):
     with pytest.raises(evosynth.SpecError) as error:
         load(text)
     assert "no record can keep this rule" in str(error.value)
+
+
+RISING = """records: 1000
+households: {count: 420, size: HSIZE}
+variables:
+  HSIZE: {integer: [1, 6], unit: household}
+  ROOMS: {integer: [1, 9], unit: household, rises_with: {HSIZE: 0.6}}
+  AGE: {integer: [0, 90]}
+  PAY: {integer: [0, 3000], rises_with: {ROOMS: 0.5, PNO: -0.3}}
+outputs:
+  - {kind: summary, of: AGE, mean: 38.3}
+"""
+
+
+def test_variables_of_persons_and_households_rise_with_each_other(load):
+    data = evosynth.synthesize(load(RISING), 1).data
+    homes = data.drop_duplicates("HID")
+    assert 0.25 < homes["ROOMS"].corr(homes["HSIZE"], "spearman") < 0.75
+    assert 0.35 < data["PAY"].corr(data["ROOMS"], "spearman") < 0.65
+    assert -0.45 < data["PAY"].corr(data["PNO"], "spearman") < -0.15
+    assert abs(data["AGE"].corr(data["PAY"])) < 0.1
+
+
+def test_nothing_rises_with_the_number_of_a_household(load):
+    with pytest.raises(evosynth.SpecError, match="'HID' tells records apart; nothing rises"):
+        load(RISING.replace("PNO: -0.3", "HID: 0.3"))

@@ -97,6 +97,48 @@ outputs:
     assert -0.6 < found["A"].corr(found["B"], "spearman") < -0.4
 
 
+FOLLOWS = """
+records: 1500
+variables:
+  SEX: {categories: {1: Male, 2: Female}}
+  HEIGHT: {integer: [140, 205], shape: normal}
+  WEIGHT: {integer: [35, 150], shape: normal}
+  BMI: {number: {min: 5, max: 90, decimals: 1}, derived: WEIGHT / (HEIGHT / 100)^2}
+  BP: {integer: [80, 200], shape: normal, rises_with: {BMI: 0.5, SEX: 0.3}}
+  A: {integer: [0, 100]}
+  B: {integer: [0, 100]}
+  T: {integer: [0, 200], rises_with: {S: 0.6}}
+  S: {integer: [0, 50]}
+rules: [A + B == T]
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 700, 2: 800}}
+  - {kind: summary, of: HEIGHT, mean: 171.3, sd: 9.1}
+"""
+
+
+def test_variables_rise_with_what_follows_from_others(load):
+    found = evosynth.synthesize(load(FOLLOWS), 1).data.corr()
+    assert 0.42 < found.loc["BP", "BMI"] < 0.58
+    assert 0.2 < found.loc["BP", "SEX"] < 0.4
+    assert 0.52 < found.loc["S", "T"] < 0.68
+    assert abs(found.loc["S", "BP"]) < 0.1
+
+
+def test_associations_with_derived_variables_hold_where_all_types_are_listed(load):
+    text = """
+records: 3000
+variables:
+  SEX: {categories: {1: Male, 2: Female}}
+  A: {integer: [0, 9]}
+  T: {integer: [0, 100], derived: A * 3}
+  B: {integer: [0, 9], rises_with: {T: 0.5}}
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 1500, 2: 1500}}
+"""
+    found = evosynth.synthesize(load(text), 1).data
+    assert 0.4 < found["T"].corr(found["B"], "spearman") < 0.6
+
+
 def test_hints_outlast_the_search_for_figures_of_other_variables(load):
     text = """
 records: 600
@@ -155,6 +197,14 @@ BAD = [
     ("zeros: 1.2", "zeros: 1.2 is no share from 0 to 1"),
     ("shape: {basis: normal}", "shape.basis: unknown key (did you mean 'base'?)"),
     ("rises_with: {X: 0.3}", "rises_with.X: a variable does not rise with itself"),
+    (
+        "rises_with: {ID: 0.3}}\n  ID: {identifier: true",
+        "rises_with.ID: 'ID' tells records apart; nothing rises with it",
+    ),
+    (
+        "rises_with: {Z: 0.3}}\n  Z: {integer: [0, 9000], derived: X + 1",
+        "rises_with.Z: 'Z' follows from 'X' itself; leave this out",
+    ),
     ("rises_with: {SEXX: 0.3}", "rises_with.SEXX: unknown variable 'SEXX' (did you mean 'SEX'?)"),
     ("rises_with: {SEX: 1.3}", "rises_with.SEX: 1.3 is no correlation between -1 and 1"),
     ("missing: {-8: {share: 1.5}}", "missing: shares of missing values sum to 1.5"),
