@@ -12,8 +12,10 @@ from pydantic_core import CoreSchema, core_schema
 
 from evosynth.errors import shown
 
-_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.\d+)?", re.ASCII)
 LONGEST = 40
+_COMMA = re.compile(r"([+-]?)(\d+|\d{1,3}(?:[.' ]\d{3})+),(\d+)", re.ASCII)
+"""A number with a decimal comma."""
 _HALFWAY = 1e-12
 _FINER = 10
 _BOUND = re.compile(r"(<=|<|≤|>=|>|≥)\s*(\S+)")
@@ -45,6 +47,10 @@ class Printed:
                 f"{shown(text)!r} is a percentage; write {shown(plain[:-1])} under a key "
                 "for percentages"
             )
+        comma = _COMMA.fullmatch(plain[:LONGEST])
+        if comma and not _NUMBER.fullmatch(plain):
+            meant = comma[1] + re.sub(r"\D", "", comma[2]) + "." + comma[3]
+            raise ValueError(f"{shown(text)!r} has a decimal comma; write {meant}")
         if not any(c.isdigit() for c in plain) or not _NUMBER.fullmatch(plain):
             raise ValueError(
                 f"{shown(text)!r} is not a number as printed, such as 1,024 or -0.0650"
