@@ -8,8 +8,9 @@ what is left of the nearest larger count that is shown may not be small either.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evosynth.risk.protocol import MEAN
 
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
     from evosynth.risk.assessment import Assessment
 
 SUPPRESSED = "suppressed"
+_BARELY = 1e-6
+"""What rounding leaves of expected counts."""
 
+_Parts: TypeAlias = dict[tuple[str, str, str], tuple[int, list[int]]]
+"""By key, its level and a level of the target: a count, and the checks that tell it."""
 _AMONG = {
     "UiO": ("original",),
     "UiS": ("synthetic",),
@@ -37,14 +42,25 @@ _HOLDS = {
     "iS": ("UiOiS", "repU"),
     "DiS": ("repU",),
     "Dorig": ("UiO", "UiOiS", "repU"),
+    "Dsyn": ("UiS",),
 }
-"""By measure of a target, the uniques that are among those that it counts."""
+"""By measure of a target, others whose records are among those that it counts."""
+_CROSSED = {"iS": (("iS", "UiO"), "UiOiS"), "DiSDiO": (("DiSCO", "Dorig"), "DiSDiO")}
+"""By measure, two of the original and those who belong to both: with all records they tell how many
+belong to neither."""
+_GUESSED = {
+    "CAPd": ("original", "Dorig"),
+    "CAPs": ("synthetic", "Dsyn"),
+    "DCAP": ("original", "DiSCO"),
+}
+"""By average of probabilities, whose records it is of, and those whose probability is 1: where
+there are hardly any others, it tells their number."""
 _RESTS_ON = {
     "perceived": ("repU",),
     "TCAP over all": ("DiSCO",),
     "TCAP over matched": ("DiSCO", "iS"),
     "TCAP over disclosive": ("DiSCO", "DiS"),
-    "DCAP over matched": ("iS",),  # beside DCAP it tells their ratio, which is iS
+    "DCAP over matched": ("iS", "DCAP"),  # of which it is the ratio
     "largest denominator": ("DiSCO",),
     "mean denominator": ("DiSCO",),
 }
@@ -55,7 +71,7 @@ _SAME = {"original -> synthetic": "TCAP over disclosive", "original -> original"
 
 def hidden(threshold: int, *counts: float | None) -> bool:
     """Whether one of several counts is too small to be shown."""
-    return any(count is not None and 0 < count < threshold for count in counts)
+    return any(count is not None and _BARELY < count < threshold - _BARELY for count in counts)
 
 
 def withheld(
@@ -80,11 +96,17 @@ def withheld(
         if counts[name]:
             below = [one for one in _HOLDS.get(name, ()) if one in counts and one not in out]
             rest += [abs(counts[name] - counts[one]) for one in below if counts[one]]
+        rest += _neither(name, out, counts)
         if hidden(threshold, counts[name], *rest):
+            out.add(name)
+    for name, (side, sure) in _GUESSED.items():
+        expected = rates.get(name, math.nan) * counts[side] / 100
+        known = abs(expected - counts.get(sure, math.nan)) < 1
+        if hidden(threshold, expected) or (sure in out and known):
             out.add(name)
     out |= {name for name, parts in _RESTS_ON.items() if out & set(parts)}
     largest = rates.get("largest denominator", math.nan)
-    if hidden(threshold, largest):
+    if hidden(threshold, largest, counts.get("DiSCO", math.nan) - largest):
         out |= {"largest denominator", "mean denominator"}
     out |= {f"{name}, calibrated" for name in out}
     if rare(threshold, rates.get("baseCAPd", math.nan), counts["original"]):
@@ -154,6 +176,66 @@ def of_protocol(found: Assessment, row: Mapping[str, Any]) -> tuple[bool, bool]:
     return small, rare(most, row["baseline"], found.records["original"])
 
 
+def of_checks(
+    found: Assessment, out: Mapping[str, Collection[str]]
+) -> tuple[list[bool], list[bool]]:
+    """Tell which one-way and which two-way checks are withheld.
+
+    Rows are withheld for small counts of their own, for differences of any two, and one after the
+    other until what is left of a whole by all rows that are shown is not small either.
+    """
+    rows = [*found.one_way, *found.two_way]
+    least = [_least(row, found.records["original"]) for row in rows]
+    small = [
+        hidden(found.threshold, *differences) or "DiSCO" in out[row["target"]]
+        for row, differences in zip(rows, least, strict=True)
+    ]
+    wholes = [*_wholes(found, small)]
+    changed = bool(found.threshold)
+    while changed:
+        changed = False
+        for whole, parts in wholes:
+            shown = {k: part for k, part in parts.items() if not all(small[i] for i in part[1])}
+            if shown and hidden(found.threshold, whole - sum(c for c, _ in shown.values())):
+                _, places = min(shown.values(), key=lambda part: part[0])
+                for place in places:
+                    small[place] = changed = True
+    return small[: len(found.one_way)], small[len(found.one_way) :]
+
+
+def _least(row: Mapping[str, Any], everybody: int) -> list[float]:
+    """List the counts of a row, and differences of any two of them."""
+    counts = [v for k, v in row.items() if isinstance(v, int) and k != "cells"]
+    return [*counts, *(abs(a - b) for a, b in combinations([*counts, everybody], 2))]
+
+
+def _wholes(found: Assessment, small: Sequence[bool]) -> Iterator[tuple[float, _Parts]]:
+    """Give counts that are known, with those of two-way checks that are parts of them."""
+    first = len(found.one_way)
+    rows = list(enumerate(found.two_way, start=first))
+
+    def parts(same: Mapping[str, Any], count: str) -> _Parts:
+        told: _Parts = {}
+        for place, row in rows:
+            if all(row[name] == value for name, value in same.items()):
+                which = row["key"], row["key_level"], row["level"] * (count == "disclosive")
+                told.setdefault(which, (row[count], []))[1].append(place)
+        return told
+
+    keys = list(dict.fromkeys(row["key"] for _, row in rows))
+    for key in keys:
+        yield found.records["original"], parts({"key": key}, "key_records")
+    for target, one in found.attributions.items():
+        yield one.shares["DiSCO"].count, parts({"target": target}, "disclosive")
+    for place, line in enumerate(found.one_way):
+        if small[place]:
+            continue
+        same = {"target": line["target"], "level": line["level"]}
+        yield line["disclosive_of_level"], parts(same, "disclosive")
+        for key in keys:
+            yield line["level_records"], parts({**same, "key": key}, "key_and_level_records")
+
+
 def rare(threshold: int, baseline: float, records: float) -> bool:
     """Whether guessing is so good that it tells how few people do not have the usual value.
 
@@ -163,7 +245,15 @@ def rare(threshold: int, baseline: float, records: float) -> bool:
     if not baseline >= 50:
         return False
     few = records * (1 - math.sqrt(max(0.0, baseline / 50 - 1))) / 2
-    return 1e-6 < few < threshold - 1e-6
+    return hidden(threshold, few)
+
+
+def _neither(name: str, out: set[str], counts: Mapping[str, float]) -> list[float]:
+    """How many of the original belong to neither of two measures, where that is told."""
+    two, both = _CROSSED.get(name, ((), ""))
+    if not two or not all(one in counts and one not in out for one in (*two, both)):
+        return []
+    return [counts["original"] - sum(counts[one] for one in two) + counts[both]]
 
 
 def _shown(names: Iterable[str], out: set[str], counts: Mapping[str, float]) -> list[str]:

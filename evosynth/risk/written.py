@@ -7,7 +7,6 @@ import math
 import shutil
 import tempfile
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from evosynth.risk.withheld import (
     SUPPRESSED,
     by_target,
     hidden,
+    of_checks,
     of_protocol,
     smaller,
     withheld,
@@ -156,8 +156,9 @@ def summary(found: Assessment) -> dict[str, Any]:
             {"target": target, **{name: values[name] for name in _CAPS}}
         )
         told["TCAP"].append(_tcaps(found, target, values, rng))
-    told["one_way_checks"] = [_counted(row, found, small) for row in found.one_way]
-    told["two_way_checks"] = [_counted(row, found, small) for row in found.two_way]
+    one_way, two_way = of_checks(found, small)
+    told["one_way_checks"] = [*map(_counted, found.one_way, one_way)]
+    told["two_way_checks"] = [*map(_counted, found.two_way, two_way)]
     if found.protocol is not None:
         told["protocol"] = [_protocol_row(row, found) for row in found.protocol.rows]
         small_targets = _small(found)
@@ -236,14 +237,8 @@ def _excluded(out: Any) -> list[str]:
     return found + ([f"cells of more than {out.largest}"] if out.largest else [])
 
 
-def _counted(
-    row: Mapping[str, Any], found: Assessment, out: Mapping[str, Collection[str]]
-) -> dict[str, Any]:
-    """Withhold small counts of a check, differences of any two, and the shares that tell them."""
-    counts = [v for k, v in row.items() if isinstance(v, int) and k != "cells"]
-    counts.append(found.records["original"])
-    apart = [abs(one - other) for one, other in combinations(counts, 2)]
-    small = hidden(found.threshold, *counts, *apart) or "DiSCO" in out[row["target"]]
+def _counted(row: Mapping[str, Any], small: bool) -> dict[str, Any]:
+    """Withhold the counts of a check, and the shares that tell them."""
     return {
         k: SUPPRESSED if small and isinstance(v, int | float) else _plain(v) for k, v in row.items()
     }

@@ -164,3 +164,56 @@ def test_disclosive_people_do_not_tell_how_few_of_them_are_no_uniques():
     told = evosynth.risk(frame, frame, **how, threshold=MOST).summary()
     assert told["identity"][0]["records"] == 20
     assert told["attribution"][0]["Dorig"] == told["attribution"][0]["DiS"] == SUPPRESSED
+
+
+def test_checks_of_all_levels_but_one_do_not_tell_how_few_have_that():
+    # Five of 505 people have k = 3, and those of k = 1 and 2 all have the same t.
+    rows = [(1, i % 9, 1) for i in range(300)] + [(2, i % 9, 0) for i in range(200)]
+    rows += [(3, i % 9, i % 2) for i in range(5)]
+    frame = pd.DataFrame(rows, columns=["k", "l", "t"])
+    how = {"keys": ["k", "l"], "target": "t"}
+    open_ = evosynth.risk(frame, frame, **how).summary()["two_way_checks"]
+    assert 505 - sum(row["key_records"] for row in open_ if row["key"] == "k") == 5
+    closed = evosynth.risk(frame, frame, **how, threshold=MOST).summary()["two_way_checks"]
+    told = [r["key_records"] for r in closed if r["key"] == "k"]
+    assert sorted(map(str, told)) == ["300", SUPPRESSED]
+
+
+def test_expected_guesses_do_not_tell_counts_that_are_withheld():
+    # Of 60 people with keys that occur, 57 are guessed rightly: all who are guessed for sure.
+    rows = [(k, 1) for k in range(3) for _ in range(19)] + [(k, 0) for k in range(3)]
+    original = pd.DataFrame([*rows, *[(9, t) for t in (0, 1) for _ in range(20)]], columns=[*"kt"])
+    synthetic = pd.DataFrame([(k, 1) for k in range(3) for _ in range(20)], columns=[*"kt"])
+    found = evosynth.risk(synthetic, original, keys=["k"], target="t", threshold=MOST)
+    one = found.attributions["t"]
+    assert one.rates["DCAP"] == one.shares["DiSCO"].value == 57
+    told = found.summary()
+    assert told["attribution"][0]["DiSCO"] == SUPPRESSED
+    assert told["correct_attribution"][0]["DCAP"] == SUPPRESSED
+    assert told["correct_attribution"][0]["DCAP over matched"] == SUPPRESSED
+
+
+def test_crossed_measures_do_not_tell_how_few_belong_to_neither():
+    # Uniques and people whose keys occur are shown; 4 of 104 are neither.
+    rows = [(k, 0) for k in range(60)] + [(100 + k, 0) for k in range(20) for _ in range(2)]
+    rows += [(200, 0), (200, 1)] * 2
+    original = pd.DataFrame(rows, columns=["k", "t"])
+    held = [k for k in range(30)] + [100 + k for k in range(20)]
+    synthetic = pd.DataFrame({"k": held, "t": [0] * len(held)})
+    how = {"keys": ["k"], "target": "t", "categorical": ["k"]}
+    open_ = evosynth.risk(synthetic, original, **how)
+    u = {name: share.count for name, share in open_.identity.items()}
+    assert 104 - u["UiO"] - open_.attributions["t"].shares["iS"].count + u["UiOiS"] == 4
+    told = evosynth.risk(synthetic, original, **how, threshold=MOST).summary()
+    assert told["identity"][0]["records"] == 60
+    assert told["identity"][2]["records"] == 30
+    assert told["attribution"][0]["iS"] == SUPPRESSED
+
+
+def test_denominators_do_not_tell_the_smaller_of_two():
+    rows = [(1, 0)] * 40 + [(2, 1)] * 5 + [(3, 0), (3, 1)] * 30
+    frame = pd.DataFrame(rows, columns=["k", "t"])
+    told = evosynth.risk(frame, frame, keys=["k"], target="t", threshold=MOST).summary()
+    row = told["attribution"][0]
+    assert row["DiSCO"] == pytest.approx(100 * 45 / 105)
+    assert row["largest denominator"] == row["mean denominator"] == SUPPRESSED
