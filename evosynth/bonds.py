@@ -164,11 +164,31 @@ class Derived:
 
 
 @dataclass(frozen=True)
+class Route:
+    """Values that a rule leaves to a variable."""
+
+    column: int
+    when: Compiled
+    """Condition on other variables under which it does."""
+    allowed: NDArray[np.bool_]
+    """Of each level."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """What a rule makes of the variable after `then`, or of that before it."""
+
+    ahead: Route
+    back: Route | None
+
+
+@dataclass(frozen=True)
 class Bonds:
     """Derived variables in an order in which they can be worked out, and rules."""
 
     derived: tuple[Derived, ...]
     rules: tuple[Compiled, ...]
+    links: tuple[Link, ...] = ()
 
     @property
     def columns(self) -> frozenset[int]:

@@ -274,7 +274,7 @@ class Slots:
         follow = [_looked_up(column, place, kinds[:, k], wide) for k, column in enumerate(columns)]
         bonds = schema.bonds or Bonds((), ())
         kept = tuple(one for one in bonds.derived if one.column not in columns)
-        wide = replace(wide, bonds=Bonds((*follow, *kept), bonds.rules), fixed=place)
+        wide = replace(wide, bonds=Bonds((*follow, *kept), bonds.rules, bonds.links), fixed=place)
         counts = np.bincount(slot)
         grid = Grid((place,), (np.arange(len(kinds)),))
         every = tuple((0, slot) for slot in range(len(kinds)))

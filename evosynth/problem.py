@@ -127,6 +127,22 @@ class Problem:
             tuple(table_of),
         )
 
+    @cached_property
+    def told(self) -> frozenset[int]:
+        """Columns that tables are about, or from which these are worked out."""
+        bonds = self.schema.bonds
+        columns = {
+            column
+            for grid in self.grids
+            for column, groups in zip(grid.columns, grid.groups, strict=True)
+            if groups.max() > 0
+        }
+        return (
+            frozenset(columns)
+            if bonds is None
+            else frozenset().union(columns, *(bonds.sources(column) for column in columns))
+        )
+
     def slice(self, table: int) -> slice:
         """Where the cells of a table are."""
         return slice(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from evosynth.kernels.cells import count_cells, sum_rows
 from evosynth.problem import Problem
+from evosynth.routes import mass
 from evosynth.schema import Codes, FloatArray, IntArray
 from evosynth.space import Compass, Moves, Payload, Space
 
@@ -63,12 +64,12 @@ class Types(Space):
         self, margins: list[FloatArray], sample: Callable[[int], Codes]
     ) -> tuple[Codes, FloatArray]:
         """All types, by their probability."""
-        weights = np.ones(len(self.codes))
+        weights, told = np.ones(len(self.codes)), self.problem.told
         for column, share in enumerate(margins):
             if column in self.problem.schema.derived:
                 continue
             weights *= share[self.codes[:, column]]
-        return self.codes, weights
+        return self.codes, weights / mass(self.problem.schema, self.codes, margins, told)
 
     def totals(
         self, payload: Payload, compass: Compass, pool: FloatArray

@@ -15,6 +15,7 @@ from evosynth.expression import Node
 from evosynth.grid import Grid
 from evosynth.objective import CellTable, Plan, Text
 from evosynth.printed import Printed
+from evosynth.routes import links
 from evosynth.schema import FloatArray, Schema, Variable
 
 if TYPE_CHECKING:
@@ -132,7 +133,9 @@ def bind(
         path: Path = ("variables", next(iter(known)), "derived") if known else ("rules",)
         faults.append(Fault(path, f"derived variables go in circles: {names}"))
         return Bound(schema)
-    bonds = Bonds(tuple(derived[column] for column in order), tuple(hard))
+    always = [rule.node for rule in kept if rule.violated is None]
+    linked = tuple(link for node in always for link in links(node, schema))
+    bonds = Bonds(tuple(derived[column] for column in order), tuple(hard), linked)
     schema = replace(schema, bonds=bonds)
     for name in known:
         faults += _unknown_faults(schema, name, known[name], bonds)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from evosynth import hints
+from evosynth import hints, routes
 from evosynth.bonds import Bonds
 from evosynth.covariates import likely_moments
 from evosynth.errors import SizeError
@@ -178,6 +178,7 @@ def sample(
         codes[:, column] = np.minimum(levels, len(edges) - 1)
     if waiting:
         hints.draw(schema, codes, margins, waiting, rng)
+    routes.follow(schema, codes, margins, problem.told, rng)
     _fill_cells(problem, codes, rng)
     if schema.bonds is not None:
         codes = redrawn(schema, schema.bonds, margins, codes, rng)

@@ -60,6 +60,8 @@ class Variable:
     """One label per code of a missing value, of a quantity as well."""
     shaped: bool = False
     """Whether the spec says how it is distributed."""
+    counted_missing: bool = False
+    """Whether the spec says how often its values are missing."""
     ordered: bool = False
     """Whether categories have an order, that in which they are listed."""
     date: bool = False

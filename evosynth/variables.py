@@ -248,7 +248,8 @@ def build(name: str, spec: VariableSpec, faults: list[Fault], records: int = 1) 
     if spec.proportions is None:
         share = _shaped(spec, found)
     told = bool(spec.shape or spec.proportions or spec.zeros)
-    return replace(found, proportions=share, shaped=told)
+    gone = bool(spec.proportions) or any(about.share is not None for about in missing.values())
+    return replace(found, proportions=share, shaped=told, counted_missing=gone)
 
 
 def _hint_faults(spec: VariableSpec, variable: Variable, path: Path) -> Iterator[Fault]:

@@ -492,3 +492,62 @@ rules:
     result = evosynth.synthesize(spec, seed)
     assert result.exact
     assert result.data.duplicated().mean() < 0.01
+
+
+SKIPS = """
+records: 600
+variables:
+  AGE: {integer: [0, 95]}
+  MARRIED: {categories: {0: "No", 1: "Yes"}}
+  JOB: {categories: {1: Works, 2: Retired, 3: Pupil, 4: Other}}
+  PAY: {integer: [0, 3000], missing: {-8: Under 16}}
+  HOURS: {integer: [0, 60], missing: {-8: {label: Has no job, share: 0.8}}}
+  SEX: {categories: {1: Male, 2: Female}}
+rules:
+  - if AGE < 16 then MARRIED == 0 and JOB == 3
+  - if AGE > 70 then JOB in (2, 4)
+  - if AGE < 16 then PAY == -8
+  - if AGE >= 16 then PAY != -8
+  - if JOB == 1 then HOURS != -8
+  - if JOB != 1 then HOURS == -8
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 290, 2: 310}}
+"""
+
+
+def test_values_that_a_rule_decides_do_not_thin_out_those_that_decide(load):
+    ruled = evosynth.synthesize(load(SKIPS), 1)
+    free = evosynth.synthesize(
+        load(SKIPS.replace("rules:", "title: |").replace("  - if", "    if")), 1
+    )
+    assert ruled.exact and ruled.rules["kept"].all()
+    for ends in ((0, 15), (71, 95)):
+        share, alone = (d.data["AGE"].between(*ends).mean() for d in (ruled, free))
+        assert 0.07 < alone and abs(share - alone) < 0.04
+    data = ruled.data
+    assert ((data["PAY"] == -8) == (data["AGE"] < 16)).all()
+    # Of those with a choice all is as without rules: a quarter has each job.
+    adults = data[data["AGE"].between(16, 70)]
+    assert abs((adults["MARRIED"] == 1).mean() - 0.5) < 0.08
+    # But what is told of a variable also decides that before it.
+    assert abs((data["HOURS"] == -8).mean() - 0.8) < 0.08
+
+
+def test_values_that_decide_stay_as_they_are_where_all_types_are_listed(load):
+    text = """
+records: 2000
+variables:
+  BAND: {categories: {1: Under 16, 2: 16 to 64, 3: 65 and over}}
+  MARRIED: {categories: {0: "No", 1: "Yes"}}
+  JOB: {categories: {1: Works, 2: Retired, 3: Pupil, 4: Other}, missing: {-8: Not asked}}
+  SEX: {categories: {1: Male, 2: Female}}
+rules:
+  - if BAND == 1 then MARRIED == 0
+  - if BAND == 1 then JOB == -8
+  - if BAND != 1 then JOB != -8
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 900, 2: 1100}}
+"""
+    data = evosynth.synthesize(load(text), 1).data
+    assert (data["BAND"].value_counts() / 2000).between(0.29, 0.38).all()
+    assert abs((data.loc[data["BAND"] > 1, "MARRIED"] == 1).mean() - 0.5) < 0.05
