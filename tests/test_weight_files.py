@@ -72,6 +72,18 @@ def test_missing_codes_of_spss_are_no_values(tmp_path, weighted, capsys):
     assert "INC: 1 records have no number there" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("ending", "write"), [("sav", pyreadstat.write_sav), ("dta", pyreadstat.write_dta)]
+)
+def test_values_are_found_by_their_labels(tmp_path, weighted, ending, write):
+    frame = FRAME.assign(SEX=[1.0, 2.0, 2.0, 1.0])
+    file = tmp_path / f"data.{ending}"
+    write(frame, file, variable_value_labels={"SEX": {1: "Men", 2: "Women", 3: "x", 4: "x"}})
+    new = weighted(file, "SEX,total\nMen,500\nWomen,480\n")
+    read = pyreadstat.read_sav if ending == "sav" else pyreadstat.read_dta
+    assert read(new)[0]["WEIGHT"].tolist() == pytest.approx(WEIGHTS)
+
+
 def test_extended_missing_values_of_stata_stay(tmp_path, weighted):
     frame = FRAME.assign(
         INC=["a", 20.5, 30.0, 40.0],

@@ -250,6 +250,58 @@ def test_texts_and_missing_values_are_categories():
     assert found.weights.tolist() == pytest.approx([5, 3, 7, 3])
 
 
+NUMBERS = pd.Series([1, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("values", "totals"),
+    [
+        (NUMBERS, {1.0: 5, 2.0: 6}),
+        (NUMBERS, {"1.0": 5, "2.00": 6}),
+        (NUMBERS, {np.float64(1): 5, np.int8(2): 6}),
+        (NUMBERS, pd.Series({1: 5, 2: 6})),
+        ((NUMBERS * 200 - 300).astype("int8"), {-100: 5, 100: 6}),
+        (NUMBERS.astype("uint64") + 2**63, {2**63 + 1: 5, 2**63 + 2: 6}),
+        (pd.Series(["1", 2, 2.0], dtype=object), {1: 5, 2: 6}),
+        (NUMBERS == 1, {True: 5, False: 6}),
+        (NUMBERS == 1, {"true": 5, "FALSE": 6}),
+        (NUMBERS == 1, {1: 5, 0: 6}),
+        (2 - NUMBERS, {True: 5, False: 6}),
+        (pd.Series([1, None, None]), {1: 5, None: 6}),
+        (pd.Series([1, None, None], dtype="Int64"), {1: 5, pd.NA: 6}),
+        (pd.Series(["a", "missing", None]), {"a": 5, float("nan"): 6}),
+        (
+            pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-02"]),
+            {pd.Timestamp("2020-01-01"): 5, pd.Timestamp("2020-01-02"): 6},
+        ),
+    ],
+)
+def test_values_are_found_however_they_are_written(values, totals):
+    found = evosynth.calibrate(pd.DataFrame({"G": values}), {"G": totals})
+    assert found.weights.tolist() == pytest.approx([5, 3, 3])
+
+
+def test_tables_of_pandas_are_totals():
+    table = pd.crosstab(SAMPLE["SEX"], SAMPLE["REGION"]) * 10
+    for crossed in (table, table.stack(), table.stack().to_dict()):
+        found = evosynth.calibrate(SAMPLE, {("SEX", "REGION"): crossed})
+        np.testing.assert_allclose(found.weights, 10)
+
+
+def test_a_value_has_one_total():
+    frame = pd.DataFrame({"G": [1, 2]})
+    with pytest.raises(WeightsError, match="G.1: 1 stands there twice"):
+        evosynth.calibrate(frame, {"G": {1: 5, "1": 6, 2: 4}})
+    with pytest.raises(WeightsError, match="G: G=1.0 is the same as G=1"):
+        evosynth.calibrate(frame, {"G": {1: 5, "1.0": 6, 2: 4}})
+
+
+def test_strata_need_sizes_only_where_there_are_records():
+    frame = pd.DataFrame({"G": [1, 3, 3]})
+    design = {"strata": "G", "sizes": {"1.0": 10, 3: 40}}
+    assert evosynth.calibrate(frame, {"total": 50}, design=design).weights.tolist() == [10, 20, 20]
+
+
 FAILURES = [
     ({"SEXX": SEX}, {}, "SEXX: the data have no variable 'SEXX' (did you mean 'SEX'?)"),
     (
@@ -319,6 +371,12 @@ def test_every_failure_has_its_reason(totals, options, message):
     with pytest.raises(WeightsError) as error:
         evosynth.calibrate(SAMPLE, totals, **options)
     assert message in str(error.value)
+
+
+def test_days_are_no_quantities():
+    frame = pd.DataFrame({"D": pd.to_datetime(["2020-01-01", "2020-01-02"])})
+    with pytest.raises(WeightsError, match="D: that variable holds no numbers"):
+        evosynth.calibrate(frame, {"D": 5})
 
 
 def test_only_one_frame_with_one_variable_of_a_name_will_do():

@@ -13,14 +13,14 @@ import numpy as np
 from evosynth.errors import WeightsError
 from evosynth.schema import FloatArray, IntArray
 from evosynth.weights import conflicts
-from evosynth.weights.coding import Coded, encode, named, text_of
+from evosynth.weights.coding import Coded, encode, named
 from evosynth.weights.design import Sampling, design_weights
 from evosynth.weights.diagnostics import Calibration, margin_table
 from evosynth.weights.distance import METHODS, Method, distance
 from evosynth.weights.matrix import Matrix
 from evosynth.weights.newton import Solution, measure_of, solve
 from evosynth.weights.rounding import whole_units, within
-from evosynth.weights.totals import Margin, from_csv, inline, scaled
+from evosynth.weights.totals import Margin, from_csv, inline, scaled, text_of
 
 if TYPE_CHECKING:
     import pandas as pd

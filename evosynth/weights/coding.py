@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evosynth.errors import shown, suggest
 from evosynth.schema import FloatArray, IntArray
-from evosynth.weights.totals import MAX_CELLS, MISSING, Margin
+from evosynth.weights.totals import MAX_CELLS, MISSING, Margin, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+LABELS = "value labels"
+"""Attribute of a data frame: by variable, values by their labels."""
 _LISTED = 5
 _NARROW = 1000
 """Span of whole numbers that are codes as they are."""
@@ -27,6 +31,21 @@ class Column:
 
     codes: IntArray
     texts: tuple[str, ...]
+    numbers: bool = False
+    """Whether all values are numbers or true and false."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Values by their labels, where a file has these."""
+
+    def find(self, text: str) -> int:
+        """Find a value by its text, as any number that is the same, or by its label; -1 if none."""
+        for known in (text, *(_same(text) if self.numbers else ()), self.labels.get(text)):
+            if known in self._places:
+                return self._places[known]
+        return -1
+
+    @cached_property
+    def _places(self) -> dict[str | None, int]:
+        return {text: place for place, text in enumerate(self.texts)}
 
 
 @dataclass(frozen=True)
@@ -56,11 +75,13 @@ class Coded:
         return [m.called(cell) for m in self.margins for cell in m.cells]
 
 
-def text_of(value: Any) -> str:
-    """Write a value as a spec does: 1 rather than 1.0, a day without a time."""
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value).removesuffix(" 00:00:00") if isinstance(value, datetime) else str(value)
+def _same(text: str) -> list[str]:
+    """Other texts of the same number: 1.0 and true are 1."""
+    truth = {"true": ["True", "1"], "false": ["False", "0"], "1": ["True"], "0": ["False"]}
+    with suppress(ValueError):
+        number = text_of(float(text))
+        return [number, *truth.get(number, [])]
+    return truth.get(text.casefold(), [])
 
 
 def named(frame: pd.DataFrame) -> pd.DataFrame:
@@ -75,17 +96,26 @@ def column_of(frame: pd.DataFrame, name: str) -> Column:
     import pandas as pd
 
     column = frame[name]
+    labels = frame.attrs.get(LABELS, {}).get(name, {})
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" and len(column):
-        numbers = column.to_numpy().astype(np.int64)
+        numbers = column.to_numpy()
         low, high = int(numbers.min()), int(numbers.max())
         if high - low < _NARROW:
-            return Column(numbers - low, tuple(str(value) for value in range(low, high + 1)))
+            wide = numbers if numbers.dtype.kind == "u" else numbers.astype(np.int64)
+            texts = tuple(str(value) for value in range(low, high + 1))
+            return Column((wide - wide.min()).astype(np.int64), texts, True, labels)
     codes, values = pd.factorize(column)
-    texts = [text_of(value) for value in values]
+    codes = codes.astype(np.int64, copy=False)
+    texts = tuple(text_of(value) for value in values)
+    plain = all(isinstance(value, Real | np.bool_) for value in values)
     if (codes < 0).any():
         codes = np.where(codes < 0, len(texts), codes)
-        texts.append(MISSING)
-    return Column(codes.astype(np.int64, copy=False), tuple(texts))
+        texts = (*texts, MISSING)
+    different = tuple(dict.fromkeys(texts))
+    if len(different) < len(texts):
+        place = {text: code for code, text in enumerate(different)}
+        codes = np.array([place[text] for text in texts])[codes]
+    return Column(codes, different, plain, labels)
 
 
 def encode(frame: pd.DataFrame, margins: Sequence[Margin]) -> tuple[Coded, list[str]]:
@@ -124,6 +154,8 @@ def encode(frame: pd.DataFrame, margins: Sequence[Margin]) -> tuple[Coded, list[
 def _quantity(frame: pd.DataFrame, margin: Margin) -> tuple[FloatArray, list[str]]:
     import pandas as pd
 
+    if frame[margin.quantity].dtype.kind in "mMc":
+        return np.zeros(len(frame)), [f"{margin.label}: that variable holds no numbers"]
     values = pd.to_numeric(frame[margin.quantity], errors="coerce").to_numpy(dtype=float)
     wrong = int((~np.isfinite(values)).sum())
     if wrong:
@@ -135,18 +167,20 @@ def _quantity(frame: pd.DataFrame, margin: Margin) -> tuple[FloatArray, list[str
 def _cells(margin: Margin, known: dict[str, Column], n: int) -> tuple[IntArray, list[str]]:
     """Cell of each record, and what is wrong."""
     shape = [len(known[name].texts) for name in margin.names]
-    position = [{t: i for i, t in enumerate(known[name].texts)} for name in margin.names]
     table = np.full(shape, -1, dtype=np.int64)
     joint: Any = known[margin.names[0]].codes if margin.names else np.zeros(n, dtype=np.int64)
     for name, size in list(zip(margin.names, shape, strict=True))[1:]:
         joint = joint * size + known[name].codes
+    faults = []
     for number, cell in enumerate(margin.cells):
-        at = [levels.get(value, -1) for levels, value in zip(position, cell, strict=True)]
+        at = tuple(known[m].find(value) for m, value in zip(margin.names, cell, strict=True))
         if min(at, default=0) >= 0:
-            table[tuple(at)] = number
+            if table[at] >= 0:
+                same = margin.called([*margin.cells][int(table[at])])
+                faults.append(f"{margin.label}: {margin.called(cell)} is the same as {same}")
+            table[at] = number
     flat = table.ravel()
     sizes = np.bincount(joint, minlength=len(flat))
-    faults = []
     outside = np.flatnonzero((sizes > 0) & (flat < 0))
     for number in outside[:_LISTED].tolist():
         where = np.unravel_index(number, shape)

@@ -62,14 +62,16 @@ def design_weights(
             remedy = f"give sizes: {{stratum: population}}, or totals of {sampling.strata!r}"
             raise WeightsError(f"design: the size of the strata is not known; {remedy}")
         sizes = {cell[0]: total for cell, total in own[0].cells.items()}
-    absent = [text for text in column.texts if text not in sizes]
+    given = {column.find(name): float(size) for name, size in sizes.items()}
+    held = np.bincount(column.codes, minlength=len(column.texts)) > 0
+    absent = [t for place, t in enumerate(column.texts) if held[place] and place not in given]
     if absent:
         raise WeightsError(f"design: no size is given for the strata {', '.join(absent[:5])}")
     wrong = [f"{name}: {size:g}" for name, size in sizes.items() if not 0 < size < np.inf]
     if wrong:
         raise WeightsError(f"design: sizes must be above 0, not {', '.join(wrong[:5])}")
-    population = np.array([float(sizes[text]) for text in column.texts])
-    within = np.bincount(column.codes, share, len(column.texts))
+    population = np.array([given.get(place, 0.0) for place in range(len(column.texts))])
+    within = np.where(held, np.bincount(column.codes, share, len(column.texts)), 1.0)
     return np.asarray(share * (population / within)[column.codes])
 
 

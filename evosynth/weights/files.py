@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evosynth.errors import DataError
 from evosynth.formats import SUFFIXES, excel, file_name, installed
+from evosynth.weights.coding import LABELS
 from evosynth.weights.diagnostics import Calibration
+from evosynth.weights.totals import text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,7 +127,7 @@ def _stata(file: Path) -> Source:
     """Read extended missing values (.a to .z) as missing; they stay what they are."""
     import pyreadstat
 
-    frame, _ = _pyreadstat(pyreadstat.read_dta, file)
+    frame = _labelled(*_pyreadstat(pyreadstat.read_dta, file))
     return Source(frame, _again(file, pyreadstat.read_dta, pyreadstat.write_dta))
 
 
@@ -132,8 +135,18 @@ def _spss(file: Path) -> Source:
     """Read user-missing values as missing; they stay what they are."""
     import pyreadstat
 
-    frame, _ = _pyreadstat(pyreadstat.read_sav, file)
+    frame = _labelled(*_pyreadstat(pyreadstat.read_sav, file))
     return Source(frame, _again(file, pyreadstat.read_sav, pyreadstat.write_sav))
+
+
+def _labelled(frame: pd.DataFrame, about: Any) -> pd.DataFrame:
+    """Keep labels that one value has each, so that it is found by them."""
+    frame.attrs[LABELS] = {}
+    for name, labels in about.variable_value_labels.items():
+        many = Counter(labels.values())
+        own = {label: text_of(value) for value, label in labels.items() if many[label] == 1}
+        frame.attrs[LABELS][name] = own
+    return frame
 
 
 def _pyreadstat(read: Any, file: Path, **how: bool) -> tuple[pd.DataFrame, Any]:

@@ -8,7 +8,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from evosynth.errors import Fault, Path, shown
 
@@ -75,6 +78,15 @@ def number(text: object, path: Path, faults: list[Fault], negative: bool = False
     return value
 
 
+def text_of(value: Any) -> str:
+    """Write a value as a spec does: 1 rather than 1.0, a day without a time; no value as such."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    if value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value:
+        return MISSING
+    return str(value).removesuffix(" 00:00:00") if isinstance(value, datetime) else str(value)
+
+
 def parse_key(key: str) -> tuple[str | None, tuple[str, ...]]:
     """Split ``SEX:REGION``, ``INCOME by SEX`` and the like into a quantity and variables."""
     parts = _BY.split(key.strip(), maxsplit=1)
@@ -92,8 +104,10 @@ def inline(tree: Any, path: Path = (), levels: Mapping[str, Sequence[str]] | Non
         return [], [Fault(path, "expected totals by variable: {SEX: {1: 210000, 2: 225000}}")]
     found = []
     for key, node in tree.items():
-        here = (*path, str(key))
-        quantity, names = parse_key(str(key))
+        text = ":".join(map(str, key)) if isinstance(key, tuple) else str(key)
+        here = (*path, text)
+        quantity, names = parse_key(text)
+        node = _plain(node)
         if not isinstance(node, Mapping | list | tuple):
             if quantity is not None or len(names) != 1:
                 message = f"expected a total for each cell of {', '.join(names)}"
@@ -104,10 +118,19 @@ def inline(tree: Any, path: Path = (), levels: Mapping[str, Sequence[str]] | Non
             found.append(Margin((), {(): value}, None if everyone else names[0], here))
             continue
         cells: dict[Cell, float] = {}
-        for cell, text, where in _leaves(node, names, (), here, levels or {}, faults):
-            cells[cell] = number(text, where, faults, negative=quantity is not None)
+        for cell, given, where in _leaves(node, names, (), here, levels or {}, faults):
+            if cell in cells:
+                faults.append(Fault(where, f"{':'.join(cell)} stands there twice"))
+            cells[cell] = number(given, where, faults, negative=quantity is not None)
         found.append(Margin(names, cells, quantity, here))
     return found, faults
+
+
+def _plain(node: Any) -> Any:
+    """Take a series or a table of pandas for a mapping, by its rows."""
+    if hasattr(node, "to_dict"):
+        return node.to_dict("index") if hasattr(node, "columns") else node.to_dict()
+    return node
 
 
 def _leaves(
@@ -137,8 +160,10 @@ def _leaves(
             yield from _leaves(below, names, (*cell, value), (*path, position), levels, faults)
     elif isinstance(node, Mapping):
         for value, below in node.items():
-            here = (*path, str(value))
-            yield from _leaves(below, names, (*cell, str(value)), here, levels, faults)
+            several = value if isinstance(value, tuple) else (value,)
+            texts = tuple(text_of(part) for part in several[: len(names) - len(cell)])
+            here = (*path, ":".join(texts))
+            yield from _leaves(below, names, (*cell, *texts), here, levels, faults)
     else:
         faults.append(Fault(path, f"expected a total for each value of {name!r}"))
 
