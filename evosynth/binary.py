@@ -9,6 +9,7 @@ import numpy as np
 
 from evosynth.counting import levels_within
 from evosynth.design import Design
+from evosynth.errors import many
 from evosynth.likelihood import Kernel, Likelihood, Lookup
 from evosynth.model_fields import DevianceFigures, TermFigures
 from evosynth.schema import Schema, Variable
@@ -21,7 +22,7 @@ class Binary(TermFigures, DevianceFigures):
 
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
         if len(levels) != 2:
-            yield f"the outcome {outcome.name!r} has {len(levels)} values, not two"
+            yield f"the outcome {outcome.name!r} has {many(len(levels), 'value')}, not two"
 
     def _needed(self, outcome: Variable, levels: list[int]) -> list[list[int]]:
         return [[level] for level in levels]

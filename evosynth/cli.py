@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evosynth import __version__, console
 from evosynth.console import note, say
-from evosynth.errors import EvosynthError, FolderError, FormatError, SpecError, shown
+from evosynth.errors import EvosynthError, FolderError, FormatError, SpecError, many, shown
 from evosynth.interrupt import Interrupt, interruptible
 from evosynth.risk import options as risk
 from evosynth.weights import options as weight
@@ -52,7 +52,7 @@ def _outcome(arguments: Sequence[str] | None) -> int:
         for line in error.lines():
             note(line)
         if len(error.faults) > 1:
-            note(f"{len(error.faults)} faults")
+            note(many(len(error.faults), "fault"))
         if all(fault.clash for _, fault in error.faults):
             note("No data can have these figures; `run --anyway` comes as near as it can.")
         return BAD
@@ -192,8 +192,8 @@ def _check(options: argparse.Namespace) -> int:
     if spec.title:
         say(shown(spec.title))
     say(
-        f"{spec.schema.records:,} records, {len(about['variables'])} variables, "
-        f"{len(about['outputs'])} outputs, {about['figures']} figures\n"
+        f"{many(spec.schema.records, 'record')}, {many(len(about['variables']), 'variable')}, "
+        f"{many(len(about['outputs']), 'output')}, {many(about['figures'], 'figure')}\n"
     )
     _table(about["variables"], ["name", "values", "label"])
     say()
@@ -214,7 +214,7 @@ def _values(variable: Variable) -> str:
     kind = "date" if variable.date else "number" if variable.decimals else "integer"
     found = f"{kind} {variable.texts[0]} to {last}"
     if variable.categorical:
-        found = f"{variable.valid} categories"
+        found = many(variable.valid, "category")
     return f"{found}, or missing" if variable.missing else found
 
 
@@ -318,8 +318,10 @@ def _planted(messy: Messy) -> None:
     """Say what is wrong in the messy file, and what becomes of the figures."""
     changed = int((~messy.verification["exact"]).sum())
     say(
-        f"{len(messy.key)} problems planted in data-messy.csv (key.csv tells them); from it "
-        f"{changed} of {len(messy.verification)} figures come out otherwise "
+        f"{many(len(messy.key), 'problem')} planted in data-messy.csv (key.csv tells them); "
+        f"from it "
+        f"{changed} of {many(len(messy.verification), 'figure')} come{'s' * (changed == 1)} "
+        f"out otherwise "
         "(verification-messy.csv)."
     )
 
@@ -337,7 +339,7 @@ def _copies(options: argparse.Namespace, spec: Spec, folder: Path, asked: Sequen
     def tell(copy: Copy) -> None:
         nonlocal done
         done += 1
-        page.tell(f"Running: {done} of {options.copies} copies are made and exact")
+        page.tell(f"Running: {done} of {many(options.copies, 'copy')} are made and exact")
         if options.json:
             say(json.dumps({"event": "copy", "copy": copy.number, "seed": copy.seed}))
         elif not options.quiet:
@@ -362,11 +364,14 @@ def _copies(options: argparse.Namespace, spec: Spec, folder: Path, asked: Sequen
     if options.json:
         say(json.dumps({"event": "done", "copies": len(made), "exact": done}))
     elif not options.quiet or done < len(made):
-        say(f"{done} of {len(made)} copies reproduce every published figure exactly as printed.")
+        say(
+            f"{done} of {many(len(made), 'copy')} reproduce{'s' * (done == 1)} every "
+            f"published figure exactly as printed."
+        )
         for copy in made:
             if not copy.exact:
                 missed = int((~copy.verification["exact"]).sum())
-                say(f"copy {copy.number} misses {missed} figures; see verification.csv")
+                say(f"copy {copy.number} misses {many(missed, 'figure')}; see verification.csv")
         shared = overlap(made)["share"]
         if len(shared):
             most = f"{shared.max():.1%} at most"
@@ -407,7 +412,10 @@ def _verify(options: argparse.Namespace) -> int:
     complete = len(data) == spec.schema.records
     if not complete:
         tell = note if options.json else say
-        tell(f"{options.data}: {len(data):,} records, but the spec says {spec.schema.records:,}")
+        tell(
+            f"{options.data}: {many(len(data), 'record')}, but the spec says "
+            f"{spec.schema.records:,}"
+        )
     return EXACT if complete and kept and found["exact"].all() else MISSED
 
 
@@ -427,7 +435,10 @@ def _report_rules(found: pd.DataFrame, quiet: bool) -> None:
     """Say that rules are kept, or list those that are not."""
     broken = found[~found["kept"]]
     if len(broken):
-        say(f"{len(found) - len(broken)} of {len(found)} rules and derived variables are kept.")
+        say(
+            f"{len(found) - len(broken)} of {many(len(found), 'rule')} and derived "
+            f"variables are kept."
+        )
         _table(broken.head(_SHOWN).to_dict("records"), ["rule", "violated", "allowed"])
     elif not quiet:
         say(f"Every rule is kept ({len(found)}, derived variables among them).")
@@ -439,8 +450,8 @@ def _report(found: pd.DataFrame, quiet: bool) -> None:
 
     missed = found[~found["exact"]].copy()
     if not quiet or len(missed):
-        done = f"{len(found) - len(missed)} of {len(found)}"
-        say(f"{done} published figures reproduced exactly as printed.")
+        done = f"{len(found) - len(missed)} of {many(len(found), 'published figure')}"
+        say(f"{done} reproduced exactly as printed.")
     if len(missed):
         missed["off"] = [half_units(v) if v == v else "" for v in missed["half_units"]]
         missed = missed.sort_values("half_units", key=abs, ascending=False, na_position="first")

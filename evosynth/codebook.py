@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evosynth.errors import are, many
 from evosynth.notice import FORBIDDEN, NOTICE, called
 from evosynth.schema import MISSING, FloatArray, IntArray, Schema, Variable
 
@@ -75,7 +76,7 @@ def _describe(column: pd.Series[Any], variable: Variable) -> Described:
             f"{sd}, quartiles {middle}, smallest {known.min():g}, largest {known.max():g}."
         )
     if variable.missing:
-        summary += f" {missing:,} values are missing."
+        summary += f" {many(missing, 'value')} {are(missing)} missing."
     first, last = variable.quantities[0], variable.quantities[variable.valid - 1]
     unit = 10.0**-variable.decimals
     bins = min(_BINS, variable.valid)
@@ -92,7 +93,7 @@ def _describe_dates(column: pd.Series[Any], variable: Variable) -> Described:
     missing = len(column) - len(days)
     summary = f"Date from {variable.texts[0]} to {variable.texts[variable.valid - 1]}."
     if variable.missing:
-        summary += f" {missing:,} values are missing."
+        summary += f" {many(missing, 'value')} {are(missing)} missing."
     first, last = variable.quantities[0], variable.quantities[variable.valid - 1]
     edges = np.linspace(first - 0.5, last + 0.5, min(_BINS, variable.valid) + 1)
     none = np.empty(0, np.int64)
@@ -174,8 +175,8 @@ def overview(spec: Spec, verification: pd.DataFrame, records: int) -> str:
     """Say how much there is, and how much of it is as published."""
     done, figures = int(verification["exact"].sum()), len(verification)
     return (
-        f"{records:,} records, {len(spec.schema.shown)} variables. "
-        f"{done} of {figures} published figures reproduced exactly as printed."
+        f"{many(records, 'record')}, {many(len(spec.schema.shown), 'variable')}. "
+        f"{done} of {many(figures, 'published figure')} reproduced exactly as printed."
     )
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from evosynth import consequences, joint
-from evosynth.errors import Fault, Path
+from evosynth.errors import Fault, Path, many
 from evosynth.grid import Grid
 from evosynth.margins import common, plain, project
 from evosynth.objective import CellTable, Output, Plan
@@ -58,7 +58,7 @@ def _sum_faults(table: CellTable, schema: Schema) -> Iterator[str]:
     gap = max(low - schema.records, schema.records - high)
     if gap > 0 and not len(empty):
         yield (
-            f"all cells together come to {_show(low, high)} records, but records is "
+            f"all cells together come to {many(_show(low, high), 'record')}, but records is "
             f"{schema.records} (off by {gap})"
         )
 
@@ -81,7 +81,8 @@ def between_tables(plans: Sequence[Plan], schema: Schema) -> Iterator[Fault]:
             place = "in its other cells" if first == second else f"in outputs[{first}]"
             yield Fault(
                 ("outputs", second),
-                f"{cells} comes to {mine} records here, but to {other} {place} (off by {gap})",
+                f"{cells} comes to {many(mine, 'record')} here, but to {other} {place} (off "
+                f"by {gap})",
                 clash=True,
             )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from evosynth.classes import Classes, classify, separate
 from evosynth.condition import Condition, mask
-from evosynth.errors import Fault, Path
+from evosynth.errors import Fault, Path, many
 from evosynth.objective import CellTable, Place, Plan, Share, Smooth
 from evosynth.printed import Printed, Published
 from evosynth.ranks import Cut
@@ -184,7 +184,7 @@ def count_sum_faults(members: list[Entry], records: int, complete: bool = True) 
     ends = [count_bounds(entry.published, records) for entry in members]
     large = [entry for entry, end in zip(members, ends, strict=True) if end[0] > records]
     for entry in large:
-        message = f"{entry.published} is more than all {records} records"
+        message = f"{entry.published} is more than all {many(records, 'record')}"
         yield Fault(entry.path, message, clash=True)
     low, high = sum(end[0] for end in ends), sum(end[1] for end in ends)
     if not large and (low > records or (complete and high < records)):
@@ -218,7 +218,9 @@ def share_sum_faults(
         message = f"{what}, which is not {scale:g} within their rounding (±{slack:.2g})"
         yield Fault(_shared(members), message, clash=True)
     elif total is not None and (low > total or (complete and high < total)):
-        makes = f"{low} records at least" if low > total else f"{high} records at most"
+        makes = (
+            f"{many(low, 'record')} at least" if low > total else f"{many(high, 'record')} at most"
+        )
         message = f"{what}, which makes {makes}, but there are {total}"
         yield Fault(_shared(members), message, clash=True)
 

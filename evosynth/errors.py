@@ -87,7 +87,25 @@ class SpecError(EvosynthError):
             for line, fault in self.faults[:MOST_LINES]
         ]
         more = len(self.faults) - len(found)
-        return [*found, f"{self.file} and {more:,} more faults"] if more else found
+        return [*found, f"{self.file} and {many(more, 'more fault')}"] if more else found
+
+
+def many(count: float | str, noun: str) -> str:
+    """Return a number with its noun: 1 record, 4,027 records."""
+    text = count if isinstance(count, str) else f"{count:,}"
+    if text == "1":
+        return f"1 {noun}"
+    return f"{text} {noun[:-1]}ies" if noun.endswith(("py", "ry")) else f"{text} {noun}s"
+
+
+def are(count: float) -> str:
+    """Return the verb that goes with a number."""
+    return "is" if count == 1 else "are"
+
+
+def have(count: float) -> str:
+    """Return the verb that goes with a number."""
+    return "has" if count == 1 else "have"
 
 
 def suggest(wrong: str, known: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from evosynth import expression
 from evosynth.bonds import Bonds, Compiled, Derived
 from evosynth.classes import Classes
-from evosynth.errors import Fault, Path, SizeError, suggest
+from evosynth.errors import Fault, Path, SizeError, have, many, suggest
 from evosynth.grid import Grid
 from evosynth.kernels.expression import OPERATIONS
 from evosynth.moments import GroupMoments
@@ -190,7 +190,8 @@ def clashes(households: Households, plans: Sequence[Plan], records: int) -> list
         return []
     reach = f"{ends[0]:.0f}" if ends[0] == ends[1] else f"{ends[0]:.0f} to {ends[1]:.0f}"
     message = (
-        f"{count} households of these sizes have {reach} members, but records is {records} "
+        f"{many(count, 'household')} of these sizes {have(count)} {many(reach, 'member')}, "
+        f"but records is {records} "
         f"(off by {gap:.0f})"
     )
     return [Fault(("households",), message, clash=True)]
@@ -215,7 +216,10 @@ def fitted(households: Households, codes: Codes, records: int, seed: int) -> Cod
             codes[~allowed] = before[~allowed]
         now = records - int(sizes[codes[:, column]].sum())
         if now == gap:
-            raise SizeError(f"{len(codes)} households have no place for {records} persons")
+            raise SizeError(
+                f"{many(len(codes), 'household')} {have(len(codes))} no place for "
+                f"{many(records, 'person')}"
+            )
         gap = now
     return codes
 

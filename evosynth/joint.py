@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
-from evosynth.errors import Fault, Path
+from evosynth.errors import Fault, Path, many
 from evosynth.grid import Grid
 from evosynth.margins import parents, plain
 from evosynth.moments import GroupMoments
@@ -255,7 +255,7 @@ class _Counts(_Claim):
         exact = gap < 1  # a fraction of a record tells that whole ones do not do
         gone = f"{value:.4g}" if exact else f"{value:.0f}"
         off = f"{gap:.2g}" if exact else f"{gap:.0f}"
-        return f"{name} comes to {gone} records, not {told} (off by {off})"
+        return f"{name} comes to {many(gone, 'record')}, not {told} (off by {off})"
 
 
 @dataclass(frozen=True)

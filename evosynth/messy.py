@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from evosynth.errors import Fault, suggest
+from evosynth.errors import Fault, many, suggest
 from evosynth.schema import Schema, Variable
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _share_faults(where: tuple[str, ...], share: float, records: int) -> Iterato
     if share >= 1 and share != int(share):
         yield Fault(where, f"{share:g} is neither a share below 1 nor a number of records")
     elif share > records:
-        yield Fault(where, f"{share:g} is more than all {records} records")
+        yield Fault(where, f"{share:g} is more than all {many(records, 'record')}")
 
 
 def plant(data: pd.DataFrame, spec: Spec, seed: int) -> Messy:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evosynth.errors import Fault
+from evosynth.errors import Fault, many
 from evosynth.model_items import Item, Traits
 from evosynth.printed import Published
 
@@ -134,14 +134,17 @@ def _linear(whole: dict[str, Item], size: int, n: float | None) -> Iterator[Faul
         share = max(low, 0.0), min(high, 1.0)
         if "adjusted_r_squared" in whole:
             adjusted = [1 - (1 - r) * (n - 1) / df for r in share]
-            text = f"R² {whole['r_squared'].published}, {n:.0f} records and {size} coefficients"
+            text = (
+                f"R² {whole['r_squared'].published}, {n:.0f} records and "
+                f"{many(size, 'coefficient')}"
+            )
             yield from _check(whole["adjusted_r_squared"], (adjusted[0], adjusted[1]), text)
     elif "adjusted_r_squared" in whole:
         low, high = whole["adjusted_r_squared"].published.interval
         share = max(1 - (1 - low) * df / (n - 1), 0.0), min(1 - (1 - high) * df / (n - 1), 1.0)
     if share is not None and "f" in whole and share[0] <= share[1]:
         ends = [r / (size - 1) / ((1 - r) / df) if r < 1 else math.inf for r in share]
-        text = f"R², {n:.0f} records and {size} coefficients"
+        text = f"R², {n:.0f} records and {many(size, 'coefficient')}"
         yield from _check(whole["f"], (ends[0], ends[1]), text)
     if "f" in whole and "f_p_value" in whole:
         low, high = whole["f"].published.interval

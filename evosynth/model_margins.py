@@ -16,7 +16,7 @@ import numpy as np
 from evosynth.classes import OUTSIDE, all_levels, classify
 from evosynth.counting import levels_within
 from evosynth.design import Column, reference_level
-from evosynth.errors import Fault
+from evosynth.errors import Fault, many
 from evosynth.estimated import Estimated
 from evosynth.fitted import Model
 from evosynth.grid import Grid
@@ -148,7 +148,7 @@ class _Bounds:
 
     def most(self, column: Column) -> tuple[float, str]:
         """Bound the sum of squares about the mean of a column, and say by what."""
-        found = self.n * self._reach(column) ** 2, f"{self.n} records"
+        found = self.n * self._reach(column) ** 2, many(self.n, "record")
         part = column.parts[0]
         name = part.factor.variable
         if len(column.parts) > 1 or part.factor.log or part.factor.power != 1:
@@ -164,7 +164,10 @@ class _Bounds:
         if ends[0] <= self.n / 2 <= ends[1]:
             return found
         value = max(count * (self.n - count) / self.n for count in ends)
-        text = f"{ends[1]} records with {name}={self._text(name, part.level)} by {_named(sources)}"
+        text = (
+            f"{many(ends[1], 'record')} with {name}={self._text(name, part.level)} by "
+            f"{_named(sources)}"
+        )
         return min(found, (value, text))
 
     @property
@@ -178,11 +181,11 @@ class _Bounds:
     def information(self, column: Column, record: float) -> tuple[float, str]:
         """Bound the information on a coefficient, if a record has so much at most."""
         if not column.parts:
-            return record * self.n, f"{self.n} records"
+            return record * self.n, many(self.n, "record")
         part = column.parts[0]
         if len(column.parts) > 1 or part.level is None:
             if self.output.averaged:
-                return record * self.n * self._reach(column) ** 2, f"{self.n} records"
+                return record * self.n * self._reach(column) ** 2, many(self.n, "record")
             found, text = self.most(column)
             return record * found, text
         name = part.factor.variable
@@ -271,7 +274,7 @@ def _too_large(i: int, bounds: _Bounds) -> Iterator[Fault]:
             count = f"{ends[0]}" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
             message = (
                 f"{item.label} is {item.published}, but beside the other standard errors it is at "
-                f"most {most:.4g} with {count} records of {name}="
+                f"most {most:.4g} with {many(count, 'record')} of {name}="
                 f"{bounds.schema[name].texts[part.level]} by {_named(sources)}"
             )
             yield Fault(("outputs", i, *item.path), message, clash=True)

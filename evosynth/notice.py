@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evosynth.errors import many
+
 if TYPE_CHECKING:
     from evosynth.spec import Spec
 
@@ -32,5 +34,5 @@ def statement(spec: Spec) -> list[str]:
     names = [called(spec, position) for position in range(len(spec.outputs))]
     more = len(names) - _MOST_NAMED
     listed = "; ".join(names[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
-    made = f"They were made to reproduce {count:,} published figures, of: {listed}."
+    made = f"They were made to reproduce {many(count, 'published figure')}, of: {listed}."
     return [NOTICE, FORBIDDEN, f"{made} verification.csv says which of them are exact."]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from evosynth.errors import shown
+from evosynth.errors import many, shown
 
 _NUMBER = re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.\d+)?", re.ASCII)
 LONGEST = 40
@@ -24,7 +24,7 @@ _BOUND = re.compile(r"(<=|<|≤|>=|>|≥)\s*(\S+)")
 def half_units(distance: float) -> str:
     """Say a distance in half-units of a last printed digit as people read numbers."""
     size = abs(distance)
-    return f"{size:,.0f} half-units" if size >= 100 else f"{size:.3g} half-units"
+    return many(f"{size:,.0f}" if size >= 100 else f"{size:.3g}", "half-unit")
 
 
 @dataclass(frozen=True)

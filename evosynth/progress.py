@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
 from evosynth.console import note, say
-from evosynth.errors import shown
+from evosynth.errors import many, shown
 from evosynth.printed import half_units
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def describe(now: Progress, width: int | None = None) -> str:
     What does not fit the width is left out: the name of the worst figure first, the time never.
     """
     time = f"{now.seconds:.1f} s"
-    head = f"generation {now.generation}: {now.exact} of {now.figures} figures exact"
+    head = f"generation {now.generation}: {now.exact} of {many(now.figures, 'figure')} exact"
     texts = [f"{head}, {time}", f"{now.exact} of {now.figures} exact, {time}", time]
     if now.worst:
         off = "not estimable yet" if now.distance is None else f"{half_units(now.distance)} off"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from evosynth.errors import Fault, Path, shown, suggest
+from evosynth.errors import Fault, Path, are, many, shown, suggest
 from evosynth.pasted import Pasted, Row, match
 from evosynth.schema import MISSING, Schema, Variable
 from evosynth.written import TOTAL, Key, Read, Written
@@ -150,7 +150,10 @@ def read_cells(
         if key is None:
             continue
         if len(row.cells) > len(columns):
-            message = f"{len(row.cells)} cells, but {len(columns)} columns are known"
+            message = (
+                f"{many(len(row.cells), 'cell')}, but {many(len(columns), 'column')} "
+                f"{are(len(columns))} known"
+            )
             faults.append(Fault(path, message))
             continue
         for (value, forms), cell in zip(columns, row.cells, strict=False):
@@ -159,7 +162,9 @@ def read_cells(
             forms = (form,) if form else forms
             if len(cell) > len(forms):
                 texts = shown(" ".join(cell))
-                message = f"{texts!r} holds {len(cell)} numbers; say under shows what they are"
+                message = (
+                    f"{texts!r} holds {many(len(cell), 'number')}; say under shows what they are"
+                )
                 faults.append(Fault(path, message))
                 continue
             for one, text in zip(forms, cell, strict=False):
@@ -179,7 +184,10 @@ def _columns(
         size = max((len(row.cells) for row in table.rows), default=0)
         if size not in {each * len(values), each * (len(values) + 1)}:
             name = labels.variable.name
-            message = f"{size} columns without a header, but {name!r} has {len(values)} values"
+            message = (
+                f"{many(size, 'column')} without a header, but {name!r} has "
+                f"{many(len(values), 'value')}"
+            )
             faults.append(Fault((where, 0), message))
         forms = [(form,) for form in plain] if single else [plain]
         return [(value, form) for value in (*values, TOTAL) for form in forms]
@@ -297,7 +305,9 @@ def _listed(
     columns = cells if len(cells) == len(forms) else [[text] for cell in cells for text in cell]
     if len(columns) > len(forms) or any(len(column) > 1 for column in columns):
         size = sum(map(len, cells))
-        message = f"{size} numbers; say under shows what they are, such as [counts, percentages]"
+        message = (
+            f"{many(size, 'number')}; say under shows what they are, such as [counts, percentages]"
+        )
         faults.append(Fault(path, message))
         return []
     pairs = zip(forms, columns, strict=False)

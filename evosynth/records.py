@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evosynth.errors import SizeError
+from evosynth.errors import SizeError, many
 from evosynth.problem import Problem
 from evosynth.record_types import MAX_TYPES
 from evosynth.schema import Codes, FloatArray, IntArray
@@ -34,7 +34,8 @@ class Records(Space):
         schema = problem.schema
         if schema.records * (len(schema.variables) + _FIGURE_BYTES * problem.size) > MAX_BYTES:
             raise SizeError(
-                f"{schema.records:,} records of {len(schema.variables)} variables are too many to "
+                f"{many(schema.records, 'record')} of "
+                f"{many(len(schema.variables), 'variable')} are too many to "
                 "search one by one; declare fewer records, or variables with fewer values (up to "
                 f"{MAX_TYPES:,} combinations, not more than records)"
             )

@@ -9,7 +9,7 @@ import numpy as np
 
 from evosynth import grim, ranks
 from evosynth.counting import count_bounds
-from evosynth.errors import Fault, Path
+from evosynth.errors import Fault, Path, many
 from evosynth.moments import POWERS
 from evosynth.printed import Printed, Published
 from evosynth.schema import Schema, Variable
@@ -144,14 +144,14 @@ def clashes(
                 )
                 yield Fault(item.path, message, clash=True)
         if item.statistic in _RANKS and not cuts(item, members, size, schema):
-            rest = "" if size is None else f" among {size} records"
+            rest = "" if size is None else f" among {many(size, 'record')}"
             message = f"no values of {name!r} make {item.label} print as {item.published}{rest}"
             yield Fault(item.path, message, clash=True)
         if (
             item.statistic == "n"
             and count_bounds(item.published, schema.records)[0] > schema.records
         ):
-            message = f"{item.published} is more than all {schema.records} records"
+            message = f"{item.published} is more than all {many(schema.records, 'record')}"
             yield Fault(item.path, message, clash=True)
     yield from _order_clashes(members)
     yield from _spread_clashes(get("sd"), get("variance"), get("standard_error"), size, schema)
@@ -179,7 +179,7 @@ def clashes(
     if first > last:
         near = round(mean.published.value * size / unit) * unit / size
         message = (
-            f"no {size} values of {name!r} have a mean that prints as {mean.published} "
+            f"no {many(size, 'value')} of {name!r} have a mean that prints as {mean.published} "
             f"(GRIM; the nearest is {near:.{mean.published.decimals + 2}f})"
         )
         yield Fault(mean.path, message, clash=True)
@@ -187,7 +187,7 @@ def clashes(
         power = 2 if sd.statistic == "variance" else 1
         if not grim.possible_sd(mean.published, sd.published, size, unit, power):
             message = (
-                f"no {size} values of {name!r} with mean {mean.published} have a "
+                f"no {many(size, 'value')} of {name!r} with mean {mean.published} have a "
                 f"{sd.statistic} that prints as {sd.published} (GRIMMER)"
             )
             yield Fault(sd.path, message, clash=True)
@@ -230,7 +230,7 @@ def _spread_clashes(
             return
     if error is None or source is None:
         return
-    among = f"{size} records" if size else f"at most {schema.records} records"
+    among = f"{many(size, 'record')}" if size else f"at most {many(schema.records, 'record')}"
     least = max(low, 0.0) / (size or schema.records) ** 0.5
     most = high / (size or 1) ** 0.5
     ends = error.published.interval

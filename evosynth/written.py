@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from evosynth.classes import separate
 from evosynth.condition import Condition
-from evosynth.errors import Fault, Path, shown
+from evosynth.errors import Fault, Path, many, shown
 from evosynth.objective import Output
 from evosynth.pasted import Pasted, parse, parse_csv
 from evosynth.printed import Printed, Published, Within
@@ -344,8 +344,8 @@ def unfold(
             named = [*values, TOTAL][: max(len(node), len(values))]
             if len(node) != len(named):
                 listed = f" ({', '.join(values)})" if len(values) <= 12 else ""
-                expected = f"{len(values):,} values{listed}"
-                number = "1 cell" if len(node) == 1 else f"{len(node)} cells"
+                expected = f"{many(len(values), 'value')}{listed}"
+                number = many(len(node), "cell")
                 message = f"{number}, but {variable.name!r} has {expected}"
                 faults.append(Fault(path, message))
                 return

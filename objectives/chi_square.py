@@ -13,7 +13,7 @@ from evosynth import tails
 from evosynth.analysis import Analysis, Testing
 from evosynth.classes import Classes, all_levels, classify
 from evosynth.counting import count_by, population
-from evosynth.errors import Fault
+from evosynth.errors import Fault, many
 from evosynth.objective import Figure, Mention, Plan
 from evosynth.printed import Printed
 from evosynth.schema import Codes, FloatArray, Schema
@@ -60,7 +60,9 @@ class ChiSquare(Tested):
             )
         smaller = min(schema[self.rows].valid, schema[self.columns].valid) - 1
         if self.statistic is not None and self.statistic.interval[0] > schema.records * smaller:
-            largest = f"{schema.records * smaller}, the largest for {schema.records} records"
+            largest = (
+                f"{schema.records * smaller}, the largest for {many(schema.records, 'record')}"
+            )
             message = f"{self.statistic} is more than {largest}"
             yield Fault(("statistic",), message, clash=True)
         if self.statistic is not None and self.statistic.value < 0:

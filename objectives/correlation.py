@@ -13,7 +13,7 @@ from scipy import stats
 from evosynth.analysis import Analysis, Correlating, Pair
 from evosynth.classes import any_level, classify
 from evosynth.counting import population
-from evosynth.errors import Fault, Path, suggest
+from evosynth.errors import Fault, Path, many, suggest
 from evosynth.objective import Figure, Mention, Plan, Smooth
 from evosynth.pairs import FORMS, Item, PairFigures
 from evosynth.printed import Printed
@@ -196,7 +196,8 @@ class Correlation(Tabled):
             least, most = p.published.interval
             if ends[0] < least - 1e-12 or ends[1] > most + 1e-12:
                 message = (
-                    f"{p.label} is {p.published}, but {r.published} among {schema.records} records "
+                    f"{p.label} is {p.published}, but {r.published} among "
+                    f"{many(schema.records, 'record')} "
                     f"has p from {ends[1]:.3g} to {ends[0]:.3g}"
                 )
                 yield Fault(p.path, message, clash=True)

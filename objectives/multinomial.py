@@ -10,6 +10,7 @@ from pydantic import Field
 
 from evosynth.counting import levels_within
 from evosynth.design import Column, Design, column_moments
+from evosynth.errors import many
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood, Lookup
 from evosynth.model import Parameter
@@ -62,7 +63,7 @@ class Multinomial(LikelihoodFigures):
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
         if not 2 <= len(levels) <= _MOST_OUTCOMES:
             yield (
-                f"the outcome {outcome.name!r} has {len(levels)} values; "
+                f"the outcome {outcome.name!r} has {many(len(levels), 'value')}; "
                 f"a multinomial logit takes 2 to {_MOST_OUTCOMES}"
             )
 

@@ -13,7 +13,7 @@ from evosynth import tails
 from evosynth.analysis import Analysis, Testing
 from evosynth.classes import Classes, classify
 from evosynth.counting import count_by, levels_within, population
-from evosynth.errors import Fault
+from evosynth.errors import Fault, many
 from evosynth.objective import Figure, Mention, Plan, Text
 from evosynth.printed import Printed
 from evosynth.schema import Codes, FloatArray, IntArray, Schema
@@ -82,7 +82,7 @@ class OddsRatio(Tested):
         for key, name in (("rows", self.rows), ("columns", self.columns)):
             found = self._levels(name, None, schema)
             if len(found) != 2:
-                yield Fault((key,), f"{name!r} has {len(found)} values, not two; use where")
+                yield Fault((key,), f"{name!r} has {many(len(found), 'value')}, not two; use where")
         yield from self.read()[1]
         for key, printed in self.read()[0]:
             if key != "p" and printed.interval[1] <= 0:

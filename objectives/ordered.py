@@ -10,6 +10,7 @@ from pydantic import Field
 
 from evosynth.counting import levels_within
 from evosynth.design import Design, column_moments
+from evosynth.errors import many
 from evosynth.kernels import families
 from evosynth.likelihood import Likelihood, Lookup
 from evosynth.model import Parameter
@@ -46,7 +47,7 @@ class Ordered(TermFigures, LikelihoodFigures):
     def _outcome_faults(self, outcome: Variable, levels: list[int]) -> Iterator[str]:
         if not 3 <= len(levels) <= _MOST_OUTCOMES:
             yield (
-                f"the outcome {outcome.name!r} has {len(levels)} values; "
+                f"the outcome {outcome.name!r} has {many(len(levels), 'value')}; "
                 f"an ordered logit takes 3 to {_MOST_OUTCOMES}"
             )
 

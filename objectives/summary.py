@@ -14,7 +14,7 @@ from evosynth.analysis import Analysis, Describing
 from evosynth.analysis import Statistic as ScriptStatistic
 from evosynth.classes import all_levels, any_level, classify
 from evosynth.counting import Layout, count_bounds, population
-from evosynth.errors import Fault, Path, shown, suggest
+from evosynth.errors import Fault, Path, many, shown, suggest
 from evosynth.moments import GroupMoments
 from evosynth.objective import Figure, Mention, Place, Plan, Smooth
 from evosynth.printed import Printed, Published, Within
@@ -187,7 +187,10 @@ class Summary(Counted):
             values = grouping.texts[: grouping.valid]
             if isinstance(node, list):
                 if len(node) not in {len(values), len(values) + 1}:
-                    message = f"{len(node)} numbers, but {names[0]!r} has {len(values)} values"
+                    message = (
+                        f"{many(len(node), 'number')}, but {names[0]!r} has "
+                        f"{many(len(values), 'value')}"
+                    )
                     faults.append(Fault(where, message))
                     return
                 pairs = [

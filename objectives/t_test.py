@@ -13,7 +13,7 @@ from evosynth import tails
 from evosynth.analysis import Analysis, Testing
 from evosynth.classes import Classes, any_level, classify
 from evosynth.counting import levels_within
-from evosynth.errors import Fault
+from evosynth.errors import Fault, many
 from evosynth.moments import Compared, Ends, Sample, ratio_ends
 from evosynth.objective import Figure, Plan
 from evosynth.printed import Printed
@@ -42,7 +42,9 @@ class TTest(MeansTested):
         yield from super().faults(schema)
         levels = levels_within(self.by, self.condition, schema)
         if len(levels) != 2:
-            message = f"{self.by!r} has {len(levels)} values, not two; choose two with where"
+            message = (
+                f"{self.by!r} has {many(len(levels), 'value')}, not two; choose two with where"
+            )
             yield Fault(("by",), message)
         if self.df is not None and self.df.value > 0:
             low, high = self.df.interval

@@ -906,7 +906,7 @@ COLUMNS = "separate the columns with tabs or |, or write .. where there is none"
             "coef  se\nAge  1.2  0.1  0.3\n",
             [f"2 3 figures, but the header names 2; {COLUMNS}"],
         ),
-        (LOGIT, "coef  se\nAge  1.2\n", [f"2 1 figures, but the header names 2; {COLUMNS}"]),
+        (LOGIT, "coef  se\nAge  1.2\n", [f"2 1 figure, but the header names 2; {COLUMNS}"]),
         (
             LOGIT,
             "coef  se\nAge  1,2  0,1\n",
@@ -1112,7 +1112,7 @@ def test_what_figures_are_is_told_by_header_notes_or_spec(
     [
         (
             "term coef se\nAGE -0.043 0.005\nSEX 2 0.153\n",
-            [f"3 1 figures, but the header names 2; {COLUMNS}"],
+            [f"3 1 figure, but the header names 2; {COLUMNS}"],
         ),
         ("B (SE)\nAge  -0.043 (0.005)\nFemale  (0.153)\n", {"SE of SEX[2]": "0.153"}),
         ("  coef   se\nAge  -0.043  0.005\nFemale       0.153\n", {"SE of SEX[2]": "0.153"}),

@@ -538,10 +538,7 @@ COMMA = (
     "write a decimal point, or a space after the comma of an interval"
 )
 NO_FIGURE = " is not a figure; write one number per cell (thousands as 1,234) or .. for none"
-RAGGED = (
-    " columns; separate the columns with tabs or |, "
-    "write .. for an empty cell and 1,234 for thousands"
-)
+RAGGED = "; separate the columns with tabs or |, write .. for an empty cell and 1,234 for thousands"
 
 UNREAD = {
     "": (0, "no figures were found; paste the table with its labels and figures"),
@@ -560,14 +557,17 @@ UNREAD = {
         f"'1 205 (12.3)'{NO_FIGURE}",
     ),
     "Sex\tN %\nMale\t120 48.0": (1, f"'120 48.0'{NO_FIGURE}"),
-    "Sex  N\nMale  12\nFemale  1 234": (2, f"2 figures stand in a table of 1{RAGGED}"),
+    "Sex  N\nMale  12\nFemale  1 234": (
+        2,
+        f"2 figures in a table of 1 column{RAGGED}",
+    ),
     "Sex   N  Mean  SD\nMale  12        3.4\nFemale  13  4.5  3.3": (
         1,
-        f"2 figures stand in a table of 3{RAGGED}",
+        f"2 figures in a table of 3 columns{RAGGED}",
     ),
     "Sex       N   Mean\nMale    abc    3.4\nFemale   12    3.3": (
         1,
-        f"1 figures stand in a table of 2{RAGGED}",
+        f"1 figure in a table of 2 columns{RAGGED}",
     ),
 }
 

@@ -69,7 +69,7 @@ def test_missing_codes_of_spss_are_no_values(tmp_path, weighted, capsys):
     file = tmp_path / "data.sav"
     pyreadstat.write_sav(FRAME, file, missing_ranges={"INC": [-9]})
     assert weighted(file, "variable,value,total\nINC,,900\n") is None
-    assert "INC: 1 records have no number there" in capsys.readouterr().err
+    assert "INC: 1 record has no number there" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_trimming_keeps_to_the_bounds_of_design_weights(method):
 def test_trimming_against_the_bounds_is_refused():
     design = SAMPLE["D"].where(SAMPLE.index != 3, 10 * SAMPLE["D"].mean())
     frame = SAMPLE.assign(D=design)
-    with pytest.raises(WeightsError, match="trim: 1 records have design weights that cannot come"):
+    with pytest.raises(WeightsError, match="trim: 1 record has design weights that cannot come"):
         evosynth.calibrate(frame, MARGINS, bounds=(0.5, 2), trim=(0.2, 3), design="D")
 
 
@@ -215,7 +215,7 @@ def test_zeros_of_methods_that_allow_them_may_be_rounded():
     totals = {"A": {1: 10, 2: 20}, "B": {1: 20, 2: 10}}
     found = evosynth.calibrate(frame, totals, method="truncated linear", bounds=(0, 9), round=0)
     assert found.weights.tolist() == [0, 10, 10, 10]
-    assert "1 weights are 0, as the truncated linear method allows." in told(found)
+    assert "1 weight is 0, as the truncated linear method allows." in told(found)
 
 
 def test_rounding_that_costs_much_is_not_called_met():

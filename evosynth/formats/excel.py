@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from evosynth.errors import FormatError, shown
+from evosynth.errors import FormatError, many, shown
 from evosynth.formats.dataset import Dataset
 from evosynth.formats.limits import Fit, plain, tidy
 from evosynth.schema import MISSING, Schema
@@ -38,7 +38,7 @@ def fit(schema: Schema) -> Fit:
     if sheets > 1:
         names = f"{DATA}, {DATA} 2 … {DATA} {sheets}"
         found.notes.append(
-            f"a sheet holds {_ROWS - 1:,} records, so they are in {sheets} sheets: {names}"
+            f"a sheet holds {many(_ROWS - 1, 'record')}, so they are in {sheets} sheets: {names}"
         )
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from evosynth.errors import many
 from evosynth.model_table.atoms import Atom
 from evosynth.model_table.header import ESTIMATES, Head
 from evosynth.pasted.lines import COLUMN
@@ -92,7 +93,9 @@ def spaced_layout(headers: Sequence[list[Head]]) -> Layout:
     if models == 1 and repeats > 1:
         models, names = repeats, [[] for _ in range(repeats)]
     if len(groups) % models:
-        raise ValueError(f"{len(groups)} columns under {models} models; name every column")
+        raise ValueError(
+            f"{many(len(groups), 'column')} under {many(models, 'model')}; name every column"
+        )
     each = len(groups) // models
     slots = [
         Slot(n // each, tuple(h.form for h in group), group[0].start, group[-1].end)
@@ -192,7 +195,7 @@ def place(layout: Layout, cells: list[Cell], edge: int | None = 0) -> Placed:
             unclear = True
         if nearest in taken or unclear:
             raise ValueError(
-                f"{len(cells)} figures, but the header names {count}; separate the columns "
+                f"{many(len(cells), 'figure')}, but the header names {count}; separate the columns "
                 "with tabs or |, or write .. where there is none"
             )
         taken[nearest] = list(cell.atoms)

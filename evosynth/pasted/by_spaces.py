@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from evosynth.errors import many
 from evosynth.pasted.figures import Figure, read_cell, unread_cell
 from evosynth.pasted.header import naming_line, part_header
 from evosynth.pasted.lines import (
@@ -41,7 +42,7 @@ def by_spaces(lines: list[Line], stubs: int | None) -> Pasted:
     corner, labels = _labels(top, size, spans, stubs or 1)
     if labels is None and top:
         message = (
-            f"{len(top.text.split())} words are above {size} columns of figures; "
+            f"{many(len(top.text.split()), 'word')} above {many(size, 'column')} of figures; "
             "separate the columns with tabs, | or two spaces"
         )
         faults.append(Unread(top.number, message))
@@ -147,7 +148,8 @@ def _row(
 
 def _ragged(figures: list[Figure], size: int) -> str:
     return (
-        f"{len(figures)} figures stand in a table of {size} columns; separate the columns with "
+        f"{many(len(figures), 'figure')} in a table of {many(size, 'column')}; separate the "
+        f"columns with "
         "tabs or |, write .. for an empty cell and 1,234 for thousands"
     )
 

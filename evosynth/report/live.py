@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evosynth import __version__
+from evosynth.errors import many
 from evosynth.notice import NOTICE
 from evosynth.place import Borrowed
 from evosynth.printed import half_units
@@ -58,7 +59,7 @@ class Live:
         detail = f"Generation {now.generation:,}."
         if now.worst:
             detail += f" The farthest figure is {now.worst} ({off})."
-        done = f"{now.exact:,} of {now.figures:,} published figures exact so far"
+        done = f"{now.exact:,} of {many(now.figures, 'published figure')} exact so far"
         with self._lock:
             if len(self.points) == _MOST_POINTS:
                 self.points = self.points[::2]

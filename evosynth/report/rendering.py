@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from evosynth.errors import many
 from evosynth.report.figures import heat, number
 from evosynth.report.pictures import drawn_bars
 
@@ -27,6 +28,7 @@ def environment() -> Environment:
     found.filters |= {
         "number": number,
         "comma": lambda value: f"{value:,}",
+        "many": many,
         "at": lambda value: f"{value:.2f}",
         "per_cent": lambda value: f"{100 * value:.1f} %",
         "picture": _picture,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from evosynth.errors import many
 from evosynth.report.tidy import blocks, text
 
 _MODES = {
@@ -43,7 +44,7 @@ def section(weights: dict[str, Any], variables: list[dict[str, Any]]) -> list[di
     )
     told["design effect (Kish)"] = f"{weights['design_effect']:.3f}"
     told["effective sample size"] = (
-        f"{weights['effective_n']:,.0f} of {weights['records']:,} records"
+        f"{weights['effective_n']:,.0f} of {many(weights['records'], 'record')}"
     )
     quantiles = ratios["quantiles"]
     told["g-weights, final over starting weight"] = (

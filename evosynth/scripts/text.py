@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evosynth.analysis import Analysis
 from evosynth.condition import And, Comparison, Condition
+from evosynth.errors import many
 from evosynth.notice import NOTICE
 from evosynth.objective import Figure
 from evosynth.printed import Within
@@ -69,7 +70,7 @@ def opening(spec: Spec, run: str, width: int = _WIDTH) -> list[str]:
     """Say what a script does and what the data are, for its first comment."""
     title = line(spec.title) or "Synthetic teaching data"
     figures = sum(len(figures) for figures in spec.figures)
-    told = f"Loads the data and prints {figures:,} published figures, recomputed. {run}"
+    told = f"Loads the data and prints {many(figures, 'published figure')}, recomputed. {run}"
     return [title, *textwrap.wrap(told, width), *textwrap.wrap(NOTICE, width)]
 
 

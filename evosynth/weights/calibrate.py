@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from evosynth.errors import WeightsError
+from evosynth.errors import WeightsError, have, many
 from evosynth.schema import FloatArray, IntArray
 from evosynth.weights import conflicts
 from evosynth.weights.coding import Coded, encode, named
@@ -254,10 +254,10 @@ def _rounded(
         cells = [codes[order] for codes, _ in zip(coded.codes, coded.counts, strict=False)]
         inside = within(wanted, least, most) if (least <= most).all() else wanted
         if inside is wanted or _cost(inside - wanted, cells) > 2 * _cost(units - wanted, cells) + 1:
-            none, many = int((outside & (units == 0)).sum()), int(outside.sum())
-            what = f"{none:,} weights would be rounded to 0"
+            none, beyond = int((outside & (units == 0)).sum()), int(outside.sum())
+            what = f"{many(none, 'weight')} would be rounded to 0"
             if not none:
-                what = f"{many:,} weights would be rounded beyond the bounds"
+                what = f"{many(beyond, 'weight')} would be rounded beyond the bounds"
             remedy = ", or scale: population" if settings.scale == "sample" else ""
             raise WeightsError(f"round: {what}; take more decimals{remedy}")
         units = inside
@@ -286,7 +286,8 @@ def _limits(
     stuck = int((floor >= ceiling).sum())
     if stuck:
         raise WeightsError(
-            f"trim: {stuck:,} records have design weights that cannot come between {least:g} and "
+            f"trim: {many(stuck, 'record')} {have(stuck)} design weights that cannot come "
+            f"between {least:g} and "
             f"{most:g} within the bounds; widen bounds or trim"
         )
     # A little inside, so that there is room on both sides.

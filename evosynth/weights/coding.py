@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evosynth.errors import shown, suggest
+from evosynth.errors import are, have, many, shown, suggest
 from evosynth.schema import FloatArray, IntArray
 from evosynth.weights.totals import MAX_CELLS, MISSING, Margin, text_of
 
@@ -159,7 +159,10 @@ def _quantity(frame: pd.DataFrame, margin: Margin) -> tuple[FloatArray, list[str
     values = pd.to_numeric(frame[margin.quantity], errors="coerce").to_numpy(dtype=float)
     wrong = int((~np.isfinite(values)).sum())
     if wrong:
-        message = f"{wrong:,} records have no number there; a total needs one in every record"
+        message = (
+            f"{many(wrong, 'record')} {have(wrong)} no number there; a total needs "
+            f"one in every record"
+        )
         return values, [f"{margin.label}: {message}"]
     return values, []
 
@@ -187,9 +190,14 @@ def _cells(margin: Margin, known: dict[str, Column], n: int) -> tuple[IntArray, 
         values = [known[m].texts[int(i)] for m, i in zip(margin.names, where, strict=True)]
         message = f"no total for {margin.called(tuple(values))}"
         remedy = "add one, or leave these records out"
-        faults.append(f"{margin.label}: {message}, which {sizes[number]:,} records have; {remedy}")
+        faults.append(
+            f"{margin.label}: {message}, which {many(sizes[number], 'record')} "
+            f"{have(sizes[number])}; {remedy}"
+        )
     if len(outside) > _LISTED:
-        faults.append(f"{margin.label}: … and no total for {len(outside) - _LISTED} other values")
+        faults.append(
+            f"{margin.label}: … and no total for {many(len(outside) - _LISTED, 'other value')}"
+        )
     held = np.zeros(len(margin.cells), dtype=np.int64)
     held[flat[flat >= 0]] = sizes[flat >= 0]
     cells = list(margin.cells.items())
@@ -199,5 +207,8 @@ def _cells(margin: Margin, known: dict[str, Column], n: int) -> tuple[IntArray, 
         message = f"the total of {margin.called(cell)} is {total:g}, but no record has that"
         faults.append(f"{margin.label}: {message}; merge it with another category")
     if len(empty) > _LISTED:
-        faults.append(f"{margin.label}: … and {len(empty) - _LISTED} other categories are empty")
+        faults.append(
+            f"{margin.label}: … and {many(len(empty) - _LISTED, 'other category')} "
+            f"{are(len(empty) - _LISTED)} empty"
+        )
     return np.asarray(flat[joint]), faults

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evosynth.errors import WeightsError
+from evosynth.errors import WeightsError, are, many
 from evosynth.schema import Variable
 from evosynth.weights import plot
 from evosynth.weights.calibrate import calibrated
@@ -83,28 +83,34 @@ def told(found: Calibration) -> list[str]:
     """Say in a few lines what the weights are like."""
     ratios = found.ratios
     lines = [
-        f"{found.name}: {len(found.weights):,} weights from {found.weights.min():.6g} to "
+        f"{found.name}: {many(len(found.weights), 'weight')} from {found.weights.min():.6g} to "
         f"{found.weights.max():.6g}, sum {found.weights.sum():,.6f}".rstrip("0").rstrip(".")
         + f"; design effect {found.design_effect:.3f}, effective sample size "
         f"{found.effective_n:,.0f}.",
     ]
     if len(found.margins):
-        many, error = len(found.margins), f"{found.max_relative_error:.1e}"
+        every, error = len(found.margins), f"{found.max_relative_error:.1e}"
         met = int((found.margins["relative_error"].abs() <= TOLERANCE).sum())
-        told = f"{many} totals met" if met == many else f"{met} of {many} totals met"
-        if met < many and found.settings.decimals is not None and found.mode == "a":
-            told = f"{many} totals met but for rounding"
+        told = f"{many(every, 'total')} met"
+        if met < every:
+            told = f"{met} of {told}"
+        if met < every and found.settings.decimals is not None and found.mode == "a":
+            told = f"{many(every, 'total')} met but for rounding"
         lines.append(f"{told}, the largest relative error is {error}.")
     if found.mode == "a":
         lines.append(
             f"g-weights from {ratios.min():.3f} to {ratios.max():.3f}, median "
-            f"{np.median(ratios):.3f} ({found.settings.method}, {found.steps} steps)."
+            f"{np.median(ratios):.3f} ({found.settings.method}, {many(found.steps, 'step')})."
         )
     negative = int((found.weights < 0).sum())
     if negative:
-        lines.append(f"{negative:,} weights are negative, as the linear method allows.")
+        lines.append(
+            f"{many(negative, 'weight')} {are(negative)} negative, as the linear method allows."
+        )
     if zero := int((found.weights == 0).sum()):
-        lines.append(f"{zero:,} weights are 0, as the {found.settings.method} method allows.")
+        lines.append(
+            f"{many(zero, 'weight')} {are(zero)} 0, as the {found.settings.method} method allows."
+        )
     return lines
 
 

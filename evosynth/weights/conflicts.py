@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.optimize import linprog
 
+from evosynth.errors import many
 from evosynth.schema import FloatArray
 from evosynth.weights.coding import Coded
 from evosynth.weights.matrix import Matrix
@@ -86,7 +87,8 @@ def vanishing(coded: Coded, nothing: NDArray[np.bool_], method: str) -> str:
     ]
     such = f", the first with {' and '.join(dict.fromkeys(cells))}" if cells else ""
     return (
-        f"{method} reaches the totals only where {int(nothing.sum()):,} records weigh nothing"
+        f"{method} reaches the totals only where {many(int(nothing.sum()), 'record')} would "
+        f"weigh nothing"
         f"{such}; it makes no weight 0. Merge small categories, leave these records out, or take "
         "truncated linear"
     )

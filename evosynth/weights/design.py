@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evosynth.errors import WeightsError, suggest
+from evosynth.errors import WeightsError, have, many, suggest
 from evosynth.schema import FloatArray
 from evosynth.weights.coding import column_of
 from evosynth.weights.totals import Margin
@@ -81,6 +81,6 @@ def _positive(frame: pd.DataFrame, name: str) -> FloatArray:
     values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=float)
     wrong = int((~(np.isfinite(values) & (values > 0))).sum())
     if wrong:
-        message = f"{wrong:,} records have no number above 0 in {name!r}"
+        message = f"{many(wrong, 'record')} {have(wrong)} no number above 0 in {name!r}"
         raise WeightsError(f"design: {message}; leave them out, or take another variable")
     return values

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evosynth.errors import Fault, Path, shown
+from evosynth.errors import Fault, Path, many, shown
 
 Cell: TypeAlias = tuple[str, ...]
 """One value of each variable of a margin, as text."""
@@ -152,7 +152,7 @@ def _leaves(
     if isinstance(node, list | tuple):
         values = levels.get(name)
         if values is None or len(values) != len(node):
-            size = "" if values is None else f"; {name!r} has {len(values)} values"
+            size = "" if values is None else f"; {name!r} has {many(len(values), 'value')}"
             message = f"{len(node)} totals in a list{size}; write value: total"
             faults.append(Fault(path, message))
             return
@@ -192,7 +192,7 @@ def from_csv(text: str, path: Path = (), file: str = "") -> Read:
         key: tuple[str | None, tuple[str, ...]] = (None, ())
         cell: Cell = ()
         if len(cells) != len(header):
-            message = f"{len(cells)} columns, but the first line has {len(header)}"
+            message = f"{many(len(cells), 'column')}, but the first line has {len(header)}"
             wrong.append(Fault(path, message))
         elif stacked:
             key = parse_key(cells[0])
@@ -200,7 +200,7 @@ def from_csv(text: str, path: Path = (), file: str = "") -> Read:
             if not cell and key[0] is None:
                 key = (None, ()) if key[1] == (EVERYONE,) else (key[1][0], ())
             elif len(cell) != len(key[1]):
-                message = f"{cells[0]!r} needs {len(key[1])} values, {':'.join(key[1])}"
+                message = f"{cells[0]!r} needs {many(len(key[1]), 'value')}, {':'.join(key[1])}"
                 wrong.append(Fault(path, message))
         else:
             key, cell = (None, tuple(header[:-1])), tuple(cells[:-1])
