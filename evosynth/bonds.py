@@ -60,7 +60,8 @@ class _Compiler:
             name, values = named
             variable = self.schema[name]
             hit = np.any([member(variable, value) for value in values], axis=0)
-            truth = np.where(hit, 1.0, np.where(np.isnan(numeric(variable)), np.nan, 0.0))
+            unknown = np.isnan(numeric(variable)) & (node.kind != "is code")
+            truth = np.where(hit, 1.0, np.where(unknown, np.nan, 0.0))
             self._look(name, 1 - truth if node.kind == "!=" else truth)
         elif node.kind == "is missing":
             variable = self.schema[node.parts[0].text]

@@ -40,7 +40,8 @@ class Node:
     """An operation on other nodes, or a leaf."""
 
     kind: str
-    """``number``, ``text``, ``name``, ``in``, ``is missing``, or an operation's sign or word."""
+    """``number``, ``text``, ``name``, ``in``, ``is missing``, or an operation's sign or word;
+    ``is code`` is an ``in`` with codes of missing values, and never unknown."""
     parts: tuple[Node, ...] = ()
     text: str = ""
     """A number, text or name as written."""
@@ -50,7 +51,7 @@ class Node:
         """Whether it is true or false rather than a number."""
         if self.kind == "if":
             return len(self.parts) == 2
-        return self.kind in _COMPARED | {"in", "is missing", "and", "or", "not"}
+        return self.kind in _COMPARED | {"in", "is code", "is missing", "and", "or", "not"}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -163,6 +164,8 @@ class _Parser:
             return self._truth("not", self._expression(self._NOT))
         if value == "if" and kind == "word":
             return self._if()
+        if (kind, value) == ("word", MISSING):
+            raise ValueError(f"ask for missing values by 'A is missing' in {self.shown()}")
         self.next -= 1
         found_text = "the end" if kind == "end" else repr(shown(value))
         raise ValueError(
@@ -178,8 +181,13 @@ class _Parser:
         if self._peek() == ("word", "else"):
             self.next += 1
             other = self._expression(0)
+            if then.condition and other.condition:
+                ways = (test, then), (self._node("not", test), other)
+                return self._node("and", *(self._node("if", *way) for way in ways))
             return self._number("if", test, then, other, first=1)
-        return self._node("if", test, self._truth("and", then, then).parts[0])
+        if not then.condition:
+            raise ValueError(f"'then' needs a condition such as A < B in {self.shown()}")
+        return self._node("if", test, then)
 
     def _call(self, name: str) -> Node:
         self._expect("(")
@@ -222,6 +230,8 @@ class _Parser:
         negative = self._peek() == ("mark", "-")
         self.next += negative
         kind, value = self._peek()
+        if (kind, value) == ("word", MISSING):
+            raise ValueError(f"ask for missing values by 'A is missing' in {self.shown()}")
         if kind not in {"number", "text", "name"} or (negative and kind != "number"):
             raise ValueError(f"expected a value in 'in (…)' in {self.shown()}")
         self.next += 1
@@ -267,7 +277,7 @@ def resolve(node: Node, schema: Schema) -> Node:
                 and one.text not in schema.index
                 and other.kind == "name"
                 and other.text in schema.index
-                and one.text in schema[other.text].levels
+                and _meant(one.text, schema[other.text])
             ):
                 pair[here] = Node("text", text=one.text)
         node = Node(node.kind, tuple(pair), node.text)
@@ -275,7 +285,31 @@ def resolve(node: Node, schema: Schema) -> Node:
         node = _ranked(node, schema)
     if node.kind in _COMPARED and any(_dated(part, schema) for part in node.parts):
         node = Node(node.kind, tuple(_in_days(part) for part in node.parts))
+    if picked(node) is not None:
+        return _coded(node, schema)
     return Node(node.kind, tuple(resolve(part, schema) for part in node.parts), node.text)
+
+
+def _meant(text: str, variable: Variable) -> bool:
+    """Whether a bare word beside a variable is one of its codes, or was meant to be."""
+    labels = [label.casefold() for label in variable.labels or ()]
+    texts = variable.categorical and variable.values.dtype == object
+    return text in variable.levels or text.casefold() in labels or texts
+
+
+def _coded(node: Node, schema: Schema) -> Node:
+    """Where a code of missing values is asked for, what other codes stand for is no matter."""
+    constant = picked(node)
+    assert constant is not None
+    name, values = constant
+    variable = schema[name] if name in schema.index else None
+    if variable is None or variable.blank:
+        return node
+    if not any(member(variable, value)[variable.valid :].any() for value in values):
+        return node
+    texts = (Node("text", text=value) for value in values)
+    found = Node("is code", (Node("name", text=name), *texts))
+    return Node("not", (found,)) if node.kind == "!=" else found
 
 
 def _ranked(node: Node, schema: Schema) -> Node:
@@ -289,6 +323,12 @@ def _ranked(node: Node, schema: Schema) -> Node:
         place = variable.levels.get(pair[here].text, variable.size)
         if pair[here].kind in {"text", "name"} and place < variable.valid:
             pair[here] = Node("number", text=str(place))
+    for here, there in ((0, 1), (1, 0)):
+        one, other = pair[here], pair[there]
+        known = other.kind == "name" and other.text in schema.index
+        if one.kind == "name" and one.text not in schema.index and known:
+            if _meant(one.text, schema[other.text]):
+                pair[here] = Node("text", text=one.text)
     return Node(node.kind, tuple(pair), node.text)
 
 
@@ -319,7 +359,9 @@ def _faults(node: Node, schema: Schema) -> Iterator[str]:
         if name in schema.index:
             variable = schema[name]
             for value in values:
-                if not member(variable, value).any():
+                if variable.blank and value == MISSING:
+                    yield f"ask for missing values by: {name} is missing"
+                elif not member(variable, value).any():
                     yield f"{name!r} has no value {shown(value)!r}{variable.hint(value)}"
         return
     if node.kind == "is missing":
@@ -336,6 +378,11 @@ def _faults(node: Node, schema: Schema) -> Iterator[str]:
                 f"the codes of {node.text!r} are texts: compare them by ==, != or in, or say "
                 "ordered: true"
             )
+    if node.kind in _COMPARED:
+        wrong = _order_fault(node, schema)
+        if wrong:
+            yield wrong
+            return
     dated = node.kind in _COMPARED and any(_dated(part, schema) for part in node.parts)
     for part in node.parts:
         if part.kind == "text" and dated:
@@ -344,9 +391,29 @@ def _faults(node: Node, schema: Schema) -> Iterator[str]:
             yield from _faults(part, schema)
 
 
+def _order_fault(node: Node, schema: Schema) -> str:
+    """Say what is wrong with a comparison of a variable with a value that has no place in it."""
+    for one, other in (node.parts, node.parts[::-1]):
+        value = other.text if other.kind == "text" else _literal(other)
+        if one.kind != "name" or one.text not in schema.index or value is None:
+            continue
+        variable = schema[one.text]
+        text = variable.values.dtype == object
+        if variable.date or (text and not variable.ordered):
+            continue
+        if not variable.blank and member(variable, value)[variable.valid :].any():
+            remedy = "ask for it by ==, != or in"
+            return (
+                f"{value} stands for a missing value of {one.text!r}, which has no size; {remedy}"
+            )
+        if other.kind == "text":
+            return f"{one.text!r} has no value {shown(value)!r}{variable.hint(value)}"
+    return ""
+
+
 def picked(node: Node) -> tuple[str, tuple[str, ...]] | None:
     """Return the variable and values of a comparison that picks some of them, if it is one."""
-    if node.kind == "in":
+    if node.kind in {"in", "is code"}:
         return node.parts[0].text, tuple(part.text for part in node.parts[1:])
     if node.kind not in {"==", "!="}:
         return None
@@ -392,7 +459,7 @@ def evaluate(
             return np.asarray(float(node.text))
         case "name":
             return columns[node.text]
-        case "in" | "==" | "!=" if picked(node) is not None:
+        case "in" | "is code" | "==" | "!=" if picked(node) is not None:
             return _picks(node, columns, coded)
         case "is missing":
             return np.isnan(columns[parts[0].text]).astype(np.float64)
@@ -414,7 +481,8 @@ def _picks(
         except ValueError:
             number = np.nan
         hit |= np.array([_equal(one, value, number) for one in column.tolist()], dtype=np.bool_)
-    truth = np.where(hit, 1.0, np.where(np.isnan(columns[name]), np.nan, 0.0))
+    unknown = np.isnan(columns[name]) & (node.kind != "is code")
+    truth = np.where(hit, 1.0, np.where(unknown, np.nan, 0.0))
     return 1 - truth if node.kind == "!=" else truth
 
 

@@ -33,11 +33,11 @@ def links(node: Node, schema: Schema) -> Iterator[Link]:
             back = None
             if len(first.used) == 1:
                 not_second = Compiled.of(Node("not", (node.parts[1],)), schema)
-                back = Route(first.used[0], not_second, _levels(first, schema) != 1.0)
-            yield Link(Route(second.used[0], first, _levels(second, schema) != 0.0), back)
+                back = Route(first.used[0], not_second, by_level(first, schema) != 1.0)
+            yield Link(Route(second.used[0], first, by_level(second, schema) != 0.0), back)
 
 
-def _levels(condition: Compiled, schema: Schema) -> FloatArray:
+def by_level(condition: Compiled, schema: Schema) -> FloatArray:
     """Truth of a condition on one variable for each of its levels."""
     column = condition.used[0]
     size = schema.variables[column].size

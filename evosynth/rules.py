@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,7 @@ from evosynth.expression import Node
 from evosynth.grid import Grid
 from evosynth.objective import CellTable, Plan, Text
 from evosynth.printed import Printed
-from evosynth.routes import links
+from evosynth.routes import by_level, links
 from evosynth.schema import FloatArray, Schema, Variable
 
 if TYPE_CHECKING:
@@ -193,9 +194,27 @@ def _checked(
     except ValueError as error:
         faults.append(Fault(path, str(error)))
         return None
-    wrong = list(expression.faults(node, schema))
+    wrong = list(expression.faults(node, schema)) or list(_never(node, schema))
     faults += [Fault(path, message) for message in wrong]
     return None if wrong else node
+
+
+def _never(node: Node, schema: Schema, within: bool = False) -> Iterator[str]:
+    """Find comparisons after `if` that hold for no value of the one variable in them."""
+    if within and node.kind in {"<", "<=", ">", ">=", "=="} and len(node.names) == 1:
+        variable = schema[node.names[0]]
+        if (
+            expression.picked(node) is None
+            and not (by_level(Compiled.of(node, schema), schema) == 1.0).any()
+        ):
+            low, high = variable.texts[0], variable.texts[variable.valid - 1]
+            ends = f"its values are {low} to {high}"
+            if variable.missing and not variable.blank:
+                ends += ", and codes of missing values are asked for by ==, != or in"
+            yield f"a condition after 'if' never holds for {variable.name!r}; {ends}"
+        return
+    for place, part in enumerate(node.parts):
+        yield from _never(part, schema, within or (node.kind == "if" and place == 0))
 
 
 def _solved(
@@ -240,7 +259,7 @@ def _unknown_faults(schema: Schema, name: str, node: Node, bonds: Bonds) -> list
     variable = schema[name]
     sources = [schema.variables[c] for c in sorted(bonds.sources(schema.index[name]))]
     blank = [source.name for source in sources if source.missing]
-    if variable.missing or not blank or "is missing" in _kinds(node):
+    if variable.missing or not blank or {"is missing", "is code"} & _kinds(node):
         return []
     message = (
         f"{name!r} cannot be worked out where {blank[0]!r} is missing; add `missing: true` to it"

@@ -8,6 +8,7 @@ import pytest
 
 import evosynth
 from evosynth.problem import Problem
+from evosynth.proof import group
 from evosynth.record_types import Types
 from evosynth.records import Records
 from evosynth.rules import compliance
@@ -551,3 +552,72 @@ outputs:
     data = evosynth.synthesize(load(text), 1).data
     assert (data["BAND"].value_counts() / 2000).between(0.29, 0.38).all()
     assert abs((data.loc[data["BAND"] > 1, "MARRIED"] == 1).mean() - 0.5) < 0.05
+
+
+CODES = """
+records: 300
+variables:
+  AGE: {integer: [0, 95]}
+  SEX: {categories: {1: Male, 2: Female}}
+  GRADE: {categories: {1: Low, 2: Mid, 3: High}, ordered: true}
+  AREA: {categories: {"01": Tees, N3: Wear}, missing: {ZZ: Unknown}}
+  PAY: {number: {min: 0, max: 900, decimals: 2}, missing: {-8: Under 16, -9: Refused}}
+  KIDS: {integer: [0, 9], missing: true}
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 140, 2: 160}}
+rules:
+  - RULE
+"""
+
+
+def test_one_code_of_missing_values_is_not_another(load):
+    result = evosynth.synthesize(load(CODES.replace("RULE", "if AGE < 16 then PAY == -8")), 1)
+    young = result.data["AGE"] < 16
+    assert young.sum() > 20 and (result.data.loc[young, "PAY"] == -8).all()
+    assert (result.data["PAY"] == -9).any()
+    codes = load(CODES.replace("RULE", "if AGE < 16 then PAY in (-8, 0)"))
+    data = evosynth.synthesize(codes, 1).data
+    assert data.loc[data["AGE"] < 16, "PAY"].isin([-8, 0]).all()
+    other = load(CODES.replace("RULE", "if PAY != -8 then AREA != ZZ"))
+    data = evosynth.synthesize(other, 1).data
+    assert not ((data["PAY"] == -9) & (data["AREA"] == "ZZ")).any()
+
+
+def test_a_broken_code_of_missing_values_is_counted(load):
+    spec = load(CODES.replace("RULE", "if AGE < 16 then PAY == -8"))
+    data = evosynth.synthesize(spec, 1).data
+    young = data["AGE"] < 16
+    data.loc[young, "PAY"] = -9
+    found = compliance(spec.bound, *group(data, spec.schema))
+    assert found["violated"].tolist() == [young.sum()]
+
+
+def test_both_ways_of_a_condition_are_rules(load):
+    text = CODES.replace("RULE", "if AGE < 16 then SEX == 1 and KIDS is missing else PAY != -8")
+    data = evosynth.synthesize(load(text), 1).data
+    young = data["AGE"] < 16
+    assert (data.loc[young, "SEX"] == 1).all() and data.loc[young, "KIDS"].isna().all()
+    assert (data.loc[~young, "PAY"] != -8).all() and (data.loc[young, "PAY"] != -8).any()
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("if SEX == Male then AGE > 5", "'SEX' has no value 'Male'; write its code, 1"),
+        ("if AREA == n3 then AGE > 5", "'AREA' has no value 'n3' (did you mean 'N3'?)"),
+        ("if AREA == Wear then AGE > 5", "'AREA' has no value 'Wear'; write its code, N3"),
+        ("if GRADE >= Mid then AGE > 5", "'GRADE' has no value 'Mid'; write its code, 2"),
+        ("if GRADE > 3 then AGE > 5", "never holds for 'GRADE'; its values are 1 to 3"),
+        ("if AGE + 5 > 200 then SEX == 1", "never holds for 'AGE'; its values are 0 to 95"),
+        ("if PAY < 0 then AGE < 16", "and codes of missing values are asked for by ==, != or in"),
+        ("if PAY > -8 then AGE > 15", "-8 stands for a missing value of 'PAY', which has no size"),
+        ("if AGE < 2 then KIDS == missing", "ask for missing values by 'A is missing'"),
+        ('if AGE < 2 then KIDS == "missing"', "ask for missing values by: KIDS is missing"),
+        ("if AGE < 16 then SEX", "'then' needs a condition such as A < B"),
+    ],
+)
+def test_codes_that_a_rule_cannot_mean_are_told(load, rule, message):
+    with pytest.raises(evosynth.SpecError) as found:
+        load(CODES.replace("RULE", repr(rule) if '"' in rule else rule))
+    (line,) = found.value.lines()
+    assert message in line
