@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evosynth.errors import RiskError, shown, suggest
 from evosynth.risk import checks, exclusions, measures, protocol
-from evosynth.risk.coding import Bins, Column, encode
+from evosynth.risk.coding import Bins, Column, apart, encode
 from evosynth.risk.keys import Keys, paste
 from evosynth.risk.measures import Attribution, Share
 from evosynth.risk.methods import METHODS, Method
@@ -132,7 +132,7 @@ def assess(
     general: pd.DataFrame | str | os.PathLike[str] | None = None,
     bins: Mapping[str, Bins] | None = None,
     categorical: Sequence[str] | str = (),
-    exclude: Sequence[str] = (),
+    exclude: Sequence[str] | str = (),
     largest: int = 0,
     tau: float = 1.0,
     classes: tuple[int, int] = (1, 0),
@@ -207,8 +207,10 @@ def assess(
         base = frames["original"][list(dict.fromkeys(told))]
         frames["general"] = _made(method, base, outcome, declared, bins or {}, seed)
     columns = encode(frames, [*keys, *wanted], bins, declared)
-    out = exclusions.read(exclude, columns, largest)
-    settings = Settings(tau, classes, out, level, bootstrap, seed)
+    if faults := apart(columns, bins or {}):
+        raise RiskError("\n".join(faults))
+    out = exclusions.read([exclude] if isinstance(exclude, str) else exclude, columns, largest)
+    settings = Settings(tau, (classes[0], classes[1]), out, level, bootstrap, seed)
     pasted = paste(columns, keys, PEOPLE)
     found = {name: measure(columns, pasted, name, settings) for name in wanted}
     run = founding if founding is not None else holdout is not None
@@ -364,7 +366,26 @@ def _sound(
     threshold: int,
 ) -> None:
     """Raise `RiskError` with everything that is wrong with the settings."""
-    problems = []
+    problems = [
+        f"{name}: expected a whole number, not {shown(repr(value))}"
+        for name, value in (
+            ("threshold", threshold),
+            ("bootstrap", bootstrap),
+            ("subsets", subsets),
+        )
+        if not isinstance(value, int | np.integer | None)
+    ]
+    problems += [
+        f"{name}: expected a number, not {shown(repr(value))}"
+        for name, value in (("tau", tau), ("level", level), ("p", p))
+        if not isinstance(value, int | float | np.number | None)
+    ]
+    if not isinstance(classes, Sequence) or not all(
+        isinstance(k, int | np.integer) for k in classes
+    ):
+        problems.append(f"classes: expected two whole numbers, not {shown(repr(classes))}")
+    if problems:
+        raise RiskError("\n".join(problems))
     if not 0.5 < tau <= 1:
         problems.append(
             "tau: must be above 0.5 and at most 1, so that one level at most reaches it"

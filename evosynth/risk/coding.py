@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosynth.errors import RiskError, shown, suggest
+from evosynth.weights.coding import LABELS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +23,12 @@ Codes = NDArray[np.int32]
 Bins = int | Sequence[float]
 """A number of groups of about equal size, or the cut points between groups."""
 
+_Raw: TypeAlias = tuple[Codes, list[str]]
+"""Place of each value in a list of texts."""
+_WHOLE = re.compile(r"-?(0|[1-9]\d*)\.0+", re.ASCII)
+_TRUE, _FALSE = ("True", "true", "TRUE", "1"), ("False", "false", "FALSE", "0")
+_TRUTH = {"true": _TRUE, "1": _TRUE, "false": _FALSE, "0": _FALSE}
+ORIGINAL = "original"
 MOST_CODES = 20
 """Distinct numbers up to which a column is taken for codes of categories."""
 MISSING = "missing"
@@ -35,11 +44,20 @@ class Column:
     """Code of missing values; -1 where none is missing."""
     codes: Mapping[str, Codes]
     """By data frame."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Levels by the labels that a file gives them."""
 
     @property
     def size(self) -> int:
         """Number of levels, missing values among them."""
         return len(self.levels)
+
+    def find(self, text: str) -> str | None:
+        """Find a level by its text, as a number that is the same, or by its label."""
+        same = self.labels.get(text, text)
+        with suppress(ValueError):
+            same = _text(float(text))
+        return next((level for level in (text, same) if level in self.levels), None)
 
 
 def encode(
@@ -61,6 +79,8 @@ def encode(
     categorical
         Numeric columns of which every distinct number is a level; ``["all"]`` for all of them.
     """
+    if not isinstance(bins, Mapping | None):
+        raise RiskError(f"bins: expected {{variable: groups}}, not {shown(repr(bins))}")
     bins = dict(bins or {})
     problems: list[str] = []
     found: dict[str, Column] = {}
@@ -86,7 +106,10 @@ def encode(
             if name in bins:
                 found[name] = _binned(name, columns, bins[name])
             else:
-                found[name] = _levels(name, columns, "all" in categorical or name in categorical)
+                labels = [f.attrs.get(LABELS, {}).get(name, {}) for f in frames.values()]
+                meant = {text: code for own in reversed(labels) for text, code in own.items()}
+                declared = "all" in categorical or name in categorical
+                found[name] = _levels(name, columns, declared, meant)
         except RiskError as error:
             problems.append(str(error))
     if problems:
@@ -94,13 +117,21 @@ def encode(
     return found
 
 
-def _levels(name: str, columns: Mapping[str, pd.Series[Any]], declared: bool) -> Column:
+def _levels(
+    name: str,
+    columns: Mapping[str, pd.Series[Any]],
+    declared: bool,
+    labels: Mapping[str, str],
+) -> Column:
     """Code each distinct value; the same value may be a number here and a text there."""
     import pandas as pd
 
-    raw: dict[str, tuple[Codes, list[str]]] = {}
+    raw: dict[str, _Raw] = {}
     for label, column in columns.items():
-        codes, values = pd.factorize(column.array)
+        try:
+            codes, values = pd.factorize(column.array)
+        except TypeError as error:
+            raise RiskError(f"{label}: {name!r} holds no single values: {error}") from None
         whole = pd.api.types.is_integer_dtype(values.dtype)
         texts = [str(value) if whole else _text(value) for value in values]
         codes = codes.astype(np.int32)
@@ -111,6 +142,7 @@ def _levels(name: str, columns: Mapping[str, pd.Series[Any]], declared: bool) ->
         if numeric and not declared and len(values) > MOST_CODES:
             remedy = f"--bins {name}=10, or --categorical {name} to take each number as it is"
             raise RiskError(f"{name!r} has {len(values):,} different numbers; add {remedy}")
+    raw = _alike(raw, labels)
     levels = _sorted({text for _, texts in raw.values() for text in texts if text})
     place = {text: code for code, text in enumerate(levels)}
     blank = any((codes < 0).any() for codes, _ in raw.values())
@@ -119,7 +151,47 @@ def _levels(name: str, columns: Mapping[str, pd.Series[Any]], declared: bool) ->
     for label, (codes, texts) in raw.items():
         lookup = np.array([*(place.get(text, missing) for text in texts), missing], dtype=np.int32)
         made[label] = lookup[codes]  # a missing value has code -1, the last of the lookup
-    return Column(name, (*levels, MISSING) if blank else tuple(levels), missing, made)
+    return Column(name, (*levels, MISSING) if blank else tuple(levels), missing, made, labels)
+
+
+def _alike(raw: Mapping[str, _Raw], labels: Mapping[str, str]) -> dict[str, _Raw]:
+    """Write levels as the original does: labels as codes, 1.0 as 1, true as 1 or True."""
+    there = {text for text in raw[ORIGINAL if ORIGINAL in raw else next(iter(raw))][1] if text}
+    label_of = {code: label for label, code in labels.items()}
+
+    def written(text: str) -> str:
+        same = [*_TRUTH.get(text.casefold(), ()), labels.get(text, ""), label_of.get(text, "")]
+        if _WHOLE.fullmatch(text):
+            same.append(text.partition(".")[0])
+        return next((one for one in same if one in there), text)
+
+    return {
+        label: (codes, [text if text in there else written(text) for text in texts])
+        for label, (codes, texts) in raw.items()
+    }
+
+
+def apart(columns: Mapping[str, Column], bins: Collection[str]) -> list[str]:
+    """Say where no level of the original is in another data set: nothing would seem disclosed."""
+    found = []
+    for name, column in columns.items():
+        held = {
+            label: np.flatnonzero(np.bincount(codes, minlength=column.size))
+            for label, codes in column.codes.items()
+        }
+        there = held[ORIGINAL][held[ORIGINAL] != column.missing]
+        for label, every in held.items():
+            here = every[every != column.missing]
+            if name in bins or min(len(here), len(there)) < 2 or np.isin(here, there).any():
+                continue
+            one, two = (
+                ", ".join(shown(column.levels[k]) for k in side[:3]) for side in (there, here)
+            )
+            found.append(
+                f"{name!r}: the {label} data have no level of the original ({one}, …), but others "
+                f"({two}, …); code both alike"
+            )
+    return found
 
 
 def _binned(name: str, columns: Mapping[str, pd.Series[Any]], bins: Bins) -> Column:
@@ -134,15 +206,23 @@ def _binned(name: str, columns: Mapping[str, pd.Series[Any]], bins: Bins) -> Col
             raise RiskError(
                 f"bins: {name!r} holds texts in the {label} data; leave it out"
             ) from None
-    if isinstance(bins, int):
+    if isinstance(bins, int | np.integer):
         if bins < 2:
             raise RiskError(f"bins: {name}={bins} must be 2 groups or more")
         original = numbers["original"]
         known = original[~np.isnan(original)]
         cuts = np.unique(np.quantile(known, np.arange(1, bins) / bins)) if len(known) else known
     else:
-        cuts = np.array(bins, dtype=float)
-        if not len(cuts) or not np.all(np.diff(cuts) > 0) or not np.isfinite(cuts).all():
+        try:
+            cuts = np.array(bins, dtype=float)
+        except (TypeError, ValueError):
+            cuts = np.empty(0)
+        if (
+            cuts.ndim != 1
+            or not len(cuts)
+            or not np.all(np.diff(cuts) > 0)
+            or not np.isfinite(cuts).all()
+        ):
             raise RiskError(f"bins: cut points of {name!r} must be numbers in rising order")
     ends = [f"{cut:.10g}" for cut in cuts]
     levels = ["all"]

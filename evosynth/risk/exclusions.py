@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosynth.errors import RiskError, shown
+from evosynth.errors import RiskError, shown, suggest
 from evosynth.risk.coding import Column
 from evosynth.risk.keys import Keys
 
@@ -69,12 +69,14 @@ def read(texts: Sequence[str], columns: Mapping[str, Column], largest: int = 0) 
                 problems.append(f"exclude: {shown(text)!r} is not understood; {told}")
             elif name not in columns:
                 problems.append(f"exclude: {shown(name)!r} is neither a key nor a target")
-            elif value not in columns[name].levels:
-                problems.append(f"exclude: {name!r} has no level {shown(value)!r}")
-        if len(parts) == 1:
-            levels.append((parts[0][0], parts[0][2]))
+            elif columns[name].find(value) is None:
+                hint = suggest(value, [*columns[name].labels, *columns[name].levels])
+                problems.append(f"exclude: {name!r} has no level {shown(value)!r}{hint}")
+        found = [(n, columns[n].find(v) or "" if n in columns else "") for n, _, v in parts]
+        if len(found) == 1:
+            levels.append(found[0])
         else:
-            pairs.append((parts[0][0], parts[0][2], parts[1][0], parts[1][2]))
+            pairs.append((*found[0], *found[1]))
     if largest < 0:
         problems.append("largest: must be 1 or more, or 0 for no limit")
     if problems:

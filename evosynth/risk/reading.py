@@ -18,6 +18,8 @@ def frame_of(data: pd.DataFrame | str | os.PathLike[str]) -> pd.DataFrame:
 
     if isinstance(data, pd.DataFrame):
         return data
+    if not isinstance(data, str | os.PathLike):
+        raise DataError(f"expected a data frame or the name of a file, not {type(data).__name__}")
     from evosynth.weights.files import read
 
     file = Path(data)

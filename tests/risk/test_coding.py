@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from evosynth.errors import RiskError
-from evosynth.risk.coding import encode
+from evosynth.risk.coding import apart, encode
+from evosynth.weights.coding import LABELS
 
 
 def code(original, synthetic, **more):
@@ -87,3 +88,48 @@ def test_all_columns_that_are_missing_are_named_at_once():
         "original: no column 'sex' (known: age)",
         "holdout: no column 'age' (known: sex)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("original", "synthetic"),
+    [
+        ([0, 1], [False, True]),
+        ([False, True], [0, 1]),
+        ([False, True], ["false", "TRUE"]),
+        (["false", "true"], [False, True]),
+        ([0, 1], ["0.0", "1.0"]),
+        ([0, 1], pd.array([0, 1], dtype="Float64")),
+    ],
+)
+def test_numbers_and_truth_are_written_as_in_the_original(original, synthetic):
+    found = code(original, synthetic)
+    assert found.size == 2
+    assert found.codes["original"].tolist() == found.codes["synthetic"].tolist() == [0, 1]
+    assert found.levels == tuple(str(value) for value in original)
+
+
+def test_text_that_only_looks_like_a_number_stays():
+    assert code(["01", "1.50", "1e0"], [1, 1.5]).size == 5
+
+
+@pytest.mark.parametrize("coded", ["original", "synthetic"])
+def test_labels_and_codes_are_the_same(coded):
+    labels = pd.Series(["Men", "Women", "Men", "x"])
+    codes = pd.DataFrame({"x": [1.0, 2.0, 1.0, 3.0]})
+    codes.attrs[LABELS] = {"x": {"Men": "1", "Women": "2"}}
+    other = "synthetic" if coded == "original" else "original"
+    found = encode({coded: codes, other: pd.DataFrame({"x": labels})}, ["x"])["x"]
+    first, second = found.codes[coded], found.codes[other]
+    assert (first[:3] == second[:3]).all() and first[3] != second[3]
+    assert found.find("Men") == found.levels[first[0]]
+
+
+def test_data_that_have_no_level_in_common_are_told():
+    found = code(["a", "b", None], [1, 2, None])
+    assert apart({"x": found}, []) == [
+        "'x': the synthetic data have no level of the original (a, b, …), but others (1, 2, …); "
+        "code both alike"
+    ]
+    assert apart({"x": found}, ["x"]) == []
+    assert apart({"x": code(["a", "b"], ["b", "c"])}, []) == []
+    assert apart({"x": code(["a", "b"], ["c"])}, []) == [], "a single level may well be another"

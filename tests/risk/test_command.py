@@ -108,7 +108,7 @@ FAULTS = [
     ([], "'age' has 73 different numbers; add --bins age=10, or --categorical age to take"),
     (["--bins", "age"], "bins: 'age' is not understood; write X=10 for ten groups"),
     (["--bins", "age=5", "--exclude", "ill"], "exclude: 'ill' is not understood; write TARGET="),
-    (["--bins", "age=5", "--exclude", "ill=maybe"], "exclude: 'ill' has no level 'maybe'"),
+    (["--bins", "age=5", "--exclude", "ill=maybe"], "exclude: 'ill' has no level 'maybe' (known: "),
     (["--bins", "age=5", "--exclude", "pay=1"], "exclude: 'pay' is neither a key nor a target"),
     (["--bins", "age=5", "--subsets", "4"], "subsets: there are 3 keys; choose a size from 1 to 3"),
     (["--bins", "age=5", "--p", "5"], "p: no target is a number; name numeric variables with"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plain_measures import plain
 
 import evosynth
-from evosynth.errors import RiskError
+from evosynth.errors import DataError, RiskError
 from evosynth.kernels import attribution as kernel
 from evosynth.risk.coding import encode
 from evosynth.risk.keys import paste
@@ -89,6 +89,40 @@ def test_exclusions_stop_cells_from_counting(exclude, largest, dorig, disco):
     assert found.attributions["target"].shares["DiSCO"].count == disco
     # Identity comes before exclusions that hang on a target.
     assert values(found)["UiO"] == pytest.approx(100 / 6)
+
+
+def test_one_exclusion_needs_no_list_and_numbers_may_be_written_otherwise():
+    assert toy(exclude="target=4.0").table.equals(toy(exclude=["target=4"]).table)
+    assert not toy(exclude="target=4").table.equals(toy().table)
+    with pytest.raises(RiskError, match=r"'target' has no level 'four' \(known: 3, 4, 5, 9, 10\)"):
+        toy(exclude="target=four")
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"threshold": "ten"}, "threshold: expected a whole number, not 'ten'"),
+        ({"bootstrap": 2.5}, "bootstrap: expected a whole number, not 2.5"),
+        ({"tau": "1"}, "tau: expected a number, not '1'"),
+        ({"classes": 5}, "classes: expected two whole numbers, not 5"),
+        ({"bins": 5}, "bins: expected {variable: groups}, not 5"),
+        ({"bins": {"key1": "5"}}, "bins: cut points of 'key1' must be numbers in rising order"),
+    ],
+)
+def test_settings_of_another_kind_are_refused_in_words(how, message):
+    with pytest.raises(RiskError) as error:
+        toy(**how)
+    assert message in str(error.value)
+
+
+def test_data_of_another_coding_are_refused():
+    other = pd.DataFrame({"k": ["a", "b"], "t": [0, 1]})
+    with pytest.raises(RiskError, match="'k': the synthetic data have no level of the original"):
+        evosynth.risk(other, other.assign(k=[1, 2]), keys=["k"], target="t")
+    with pytest.raises(RiskError, match="original: 'k' holds no single values"):
+        evosynth.risk(other, other.assign(k=[[1], [2]]), keys=["k"], target="t")
+    with pytest.raises(DataError, match="expected a data frame or the name of a file, not list"):
+        evosynth.risk([1], other, keys=["k"], target="t")
 
 
 def test_missing_values_are_a_level_unless_they_are_excluded():
