@@ -23,6 +23,7 @@ from evosynth import (
     condition,
     contradictions,
     formats,
+    keys,
     kinds,
     linear_clashes,
     messy,
@@ -428,12 +429,14 @@ def _output(
 ) -> Output | None:
     kind = raw.get("kind")
     if not isinstance(kind, str) or kind not in kinds.names():
-        hint = suggest(str(kind), kinds.names())
-        message = (
-            f"unknown kind {kind!r}{hint}"
-            if kind
-            else f"no kind is given{suggest('', kinds.names())}"
-        )
+        known = kinds.names()
+        message = f"unknown kind {kind!r}{keys.hint(str(kind), known)}"
+        if not kind:
+            message = f"no kind is given{keys.hint('', known)}"
+            meant = [key for key in raw if keys.meant(str(key), Output.model_fields) == "kind"]
+            if meant:
+                faults.append(Fault((*path, meant[0]), "unknown key (did you mean 'kind'?)"))
+                return None
         faults.append(Fault((*path, "kind"), message))
         return None
     model = kinds.find(kind)
@@ -453,12 +456,17 @@ def _output(
 def _translate(error: ValidationError, model: type[BaseModel], path: Path) -> Iterator[Fault]:
     """Say what pydantic found in the words of a spec."""
     seen = set()
-    for item in error.errors(include_url=False):
+    found = error.errors(include_url=False)
+    strange = [item["loc"] for item in found if item["type"] == "extra_forbidden"]
+    meant = {(*loc[:-1], keys.meant(str(loc[-1]), _keys(model, loc))) for loc in strange}
+    for item in found:
         where: Path = tuple(part for part in item["loc"] if part != "[key]")
         names = _keys(model, where)
         if item["type"] == "extra_forbidden":
-            message = f"unknown key{suggest(str(where[-1]), names)}"
+            message = f"unknown key{keys.hint(str(where[-1]), names)}"
         elif item["type"] == "missing":
+            if item["loc"] in meant:
+                continue  # told where it stands
             message = "missing; it must be given"
         elif item["type"] == "value_error":
             message = str(item["ctx"]["error"])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from evosynth.errors import Fault, Path, shown, suggest
+from evosynth.keys import meant
 from evosynth.objective import Text
 from evosynth.printed import Printed
 from evosynth.schema import MISSING, FloatArray, Variable, day
@@ -175,7 +176,10 @@ def build(name: str, spec: VariableSpec, faults: list[Fault], records: int = 1) 
             "give one of categories, integer: [smallest, largest], number: {min, max, decimals}, "
             "date: [first, last] and identifier: true"
         )
-        faults.append(Fault(path, message))
+        unknown = [f.path[2] for f in faults if f.path[:2] == path and len(f.path) == 3]
+        guesses = {meant(str(key), VariableSpec.model_fields) for key in unknown}
+        if given or guesses.isdisjoint({None, *_TYPES}):
+            faults.append(Fault(path, message))
         return None
     if not name.isidentifier():
         faults.append(Fault(path, "a name starts with a letter and holds letters, digits and _"))
