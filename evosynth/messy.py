@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from evosynth.errors import Fault, many, suggest
+from evosynth.printed import per_cent
 from evosynth.schema import Schema, Variable
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _STREAM = 17
 KEY = ("problem", "record", "original_record", "column", "old", "new")
 _LOOK_ALIKE = {"0": "O", "1": "l", "5": "S", "8": "B", "o": "0", "i": "1", "e": "3"}
 
-Share = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(per_cent)]
 """A share of the records if it is below 1, else a number of records."""
 
 

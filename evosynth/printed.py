@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from decimal import Decimal
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from evosynth.errors import many, shown
@@ -16,6 +17,7 @@ _NUMBER = re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.\d+)?", re.ASCI
 LONGEST = 40
 _COMMA = re.compile(r"([+-]?)(\d+|\d{1,3}(?:[.' ]\d{3})+),(\d+)", re.ASCII)
 """A number with a decimal comma."""
+_PER_CENT = re.compile(r"([+-]?(?:\d+(?:\.\d+)?|\.\d+))\s*%", re.ASCII)
 _HALFWAY = 1e-12
 _FINER = 10
 _BOUND = re.compile(r"(<=|<|≤|>=|>|≥)\s*(\S+)")
@@ -132,6 +134,24 @@ class Printed:
     ) -> dict[str, Any]:
         """Editors accept the number bare or quoted."""
         return {"type": ["number", "string"], "description": "a number exactly as printed"}
+
+
+def per_cent(value: Any) -> Any:
+    """Read ``12%`` as 0.12, to as many digits."""
+    found = _PER_CENT.fullmatch(value.strip()[:LONGEST]) if isinstance(value, str) else None
+    return value if found is None else f"{Decimal(found[1]).scaleb(-2):f}"
+
+
+def no_share(share: Printed, below: str = "to 1") -> str:
+    """Say what is wrong with a share that is none."""
+    meant = (
+        f"; write {share}% or {Decimal(share.text).scaleb(-2):f}" if 1 < share.value <= 100 else ""
+    )
+    return f"{share} is no share from 0 {below}{meant}"
+
+
+Share = Annotated[Printed, BeforeValidator(per_cent)]
+"""A share from 0 to 1 of what is assumed, which may be written as ``12%``."""
 
 
 @dataclass(frozen=True)

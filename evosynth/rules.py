@@ -15,7 +15,7 @@ from evosynth.errors import Fault, Path
 from evosynth.expression import Node
 from evosynth.grid import Grid
 from evosynth.objective import CellTable, Plan, Text
-from evosynth.printed import Printed
+from evosynth.printed import Printed, Share, no_share
 from evosynth.routes import by_level, links
 from evosynth.schema import FloatArray, Schema, Variable
 
@@ -39,7 +39,7 @@ class RuleSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     rule: Text = Field(description="such as: if AGE < 16 then MARITAL == 1")
-    violated: Printed | None = Field(None, description="share of the records that break it")
+    violated: Share | None = Field(None, description="share of the records that break it")
 
 
 RuleItem = Annotated[
@@ -180,8 +180,7 @@ def _read(schema: Schema, position: int, rule: RuleSpec, faults: list[Fault]) ->
     path: Path = ("rules", position)
     node = _checked(schema, rule.rule, True, path, faults)
     if rule.violated is not None and not 0 <= rule.violated.value < 1:
-        message = f"{rule.violated} is no share from 0 up to 1"
-        faults.append(Fault((*path, "violated"), message))
+        faults.append(Fault((*path, "violated"), no_share(rule.violated, "up to 1")))
     return None if node is None else Rule(rule.rule.strip(), node, path, rule.violated)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal
@@ -13,13 +14,16 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from evosynth.errors import Fault, Path, shown, suggest
 from evosynth.keys import meant
 from evosynth.objective import Text
-from evosynth.printed import Printed
+from evosynth.printed import Printed, Share, no_share
 from evosynth.schema import MISSING, FloatArray, Variable, day
 from evosynth.shapes import Shape, ShapeSpec, fault, shares
 
+_BLANK = "take away the blank at its beginning or end"
+_EMPTY = "an empty code is a blank in the data; write missing: true instead"
 MAX_LEVELS = 1_000_000
 MAX_VALUE = 10**15 - 1
 _TYPES = ("categories", "integer", "number", "date", "identifier")
+_SHARE = re.compile(r"\d*\.\d+|\d+(\.\d+)?\s*%", re.ASCII)
 _MISSING_SHARE = 0.05
 """Assumed ratio of missing to valid values where none is given."""
 
@@ -67,7 +71,7 @@ class MissingSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     label: Text = ""
-    share: Printed | None = Field(None, description="share of the records, to start from")
+    share: Share | None = Field(None, description="share of the records, to start from")
 
 
 def _mapping_or_true(value: Any) -> Any:
@@ -146,11 +150,11 @@ class VariableSpec(BaseModel):
     shape: Shape | None = Field(
         None, description="how a quantity is distributed where nothing is published of it"
     )
-    zeros: Printed | None = Field(None, description="share of exact zeros of a quantity")
+    zeros: Share | None = Field(None, description="share of exact zeros of a quantity")
     rises_with: dict[str, Printed] | None = Field(
         None, description="correlation with other variables, roughly, where no figure tells"
     )
-    proportions: dict[str, Printed] | None = Field(
+    proportions: dict[str, Share] | None = Field(
         None,
         description="assumed share of each value, to start from; values not listed share the rest",
     )
@@ -185,7 +189,11 @@ def build(name: str, spec: VariableSpec, faults: list[Fault], records: int = 1) 
         faults.append(Fault(path, "a name starts with a letter and holds letters, digits and _"))
         return None
     if spec.identifier is not None:
-        return numbered(name, spec.label, spec.identifier.prefix, spec.identifier.digits, records)
+        return (
+            None
+            if _idle_faults(spec, path, faults)
+            else numbered(name, spec.label, spec.identifier.prefix, spec.identifier.digits, records)
+        )
     for text in spec.date or ():
         if day(text) is None:
             message = f"{shown(text)!r} is no day such as 2019-01-31"
@@ -208,6 +216,12 @@ def build(name: str, spec: VariableSpec, faults: list[Fault], records: int = 1) 
         codes = list(spec.categories)
         if not codes:
             faults.append(Fault((*path, "categories"), "no category is listed"))
+            return None
+        blanks = [code for code in codes if code != code.strip() or not code]
+        for code in blanks:
+            message = _BLANK if code else _EMPTY
+            faults.append(Fault((*path, "categories", code), message))
+        if blanks:
             return None
         values = _codes(codes)
         labels = tuple(label or code for code, label in spec.categories.items())
@@ -246,7 +260,9 @@ def build(name: str, spec: VariableSpec, faults: list[Fault], records: int = 1) 
         return None
     before = len(faults)
     faults += _hint_faults(spec, found, path)
-    share = _proportions(spec.proportions, found, (*path, "proportions"), faults)
+    if len(faults) == before:
+        assumed = _with_shares(spec)
+        share = _proportions(assumed, found, (*path, "proportions"), faults)
     if len(faults) > before:
         return None
     if spec.proportions is None:
@@ -254,6 +270,18 @@ def build(name: str, spec: VariableSpec, faults: list[Fault], records: int = 1) 
     told = bool(spec.shape or spec.proportions or spec.zeros)
     gone = bool(spec.proportions) or any(about.share is not None for about in missing.values())
     return replace(found, proportions=share, shaped=told, counted_missing=gone)
+
+
+def _idle_faults(spec: VariableSpec, path: Path, faults: list[Fault]) -> bool:
+    """Find what an identifier cannot have."""
+    idle = sorted(spec.model_fields_set - {"label", "identifier"})
+    for key in idle:
+        faults.append(Fault((*path, key), "an identifier only tells records apart; leave this out"))
+    prefix = spec.identifier.prefix if spec.identifier else ""
+    if prefix != prefix.strip():
+        faults.append(Fault((*path, "identifier", "prefix"), _BLANK))
+        return True
+    return bool(idle)
 
 
 def _hint_faults(spec: VariableSpec, variable: Variable, path: Path) -> Iterator[Fault]:
@@ -278,12 +306,22 @@ def _hint_faults(spec: VariableSpec, variable: Variable, path: Path) -> Iterator
             yield Fault((*path, "shape"), message)
     if spec.zeros is not None:
         if not 0 <= spec.zeros.value <= 1:
-            yield Fault((*path, "zeros"), f"{spec.zeros} is no share from 0 to 1")
+            yield Fault((*path, "zeros"), no_share(spec.zeros))
         elif not (values == 0).any():
             yield Fault((*path, "zeros"), "0 is not among the values; widen its range")
-    total = sum(m.share.value for m in (spec.missing or {}).values() if m.share is not None)
-    if not 0 <= total <= 1:
+    told = {c: m.share for c, m in (spec.missing or {}).items() if m.share is not None}
+    for code, share in told.items():
+        if not 0 <= share.value <= 1:
+            yield Fault((*path, "missing", code, "share"), no_share(share))
+        elif code in (spec.proportions or {}):
+            yield Fault((*path, "missing", code, "share"), "the proportions have it; give one")
+    total = sum(share.value for share in told.values())
+    if total > 1 and all(0 <= share.value <= 1 for share in told.values()):
         yield Fault((*path, "missing"), f"shares of missing values sum to {total:g}")
+    for code, about in (spec.missing or {}).items():
+        if _SHARE.fullmatch(about.label):
+            remedy = f"write {{label: …, share: {about.label}}}"
+            yield Fault((*path, "missing", code), f"{about.label} is no label; {remedy}")
 
 
 def _shaped(spec: VariableSpec, variable: Variable) -> FloatArray:
@@ -305,6 +343,19 @@ def _shaped(spec: VariableSpec, variable: Variable) -> FloatArray:
         for about in (spec.missing or {}).values()
     ]
     return np.append(own / own.sum() * (1 - sum(gone)), gone)
+
+
+def _with_shares(spec: VariableSpec) -> dict[str, Printed] | None:
+    """Proportions, and shares of missing codes beside them; those may be of the valid values."""
+    own = spec.proportions
+    told = {c: m.share for c, m in (spec.missing or {}).items() if m.share is not None}
+    if own is None or not told:
+        return own
+    slack = sum(share.half_width for share in own.values()) + 1e-9
+    gone = sum(share.value for share in told.values())
+    if abs(sum(share.value for share in own.values()) - 1) <= slack:
+        own = {code: replace(share, value=share.value * (1 - gone)) for code, share in own.items()}
+    return {**own, **told}
 
 
 def _days(ends: tuple[str, str] | None) -> tuple[int, int] | None:
@@ -360,7 +411,10 @@ def _with_missing(
         if code in known:
             wrong.append((code, "this code is a valid value as well"))
         elif values.dtype != object and more.dtype == object:
-            wrong.append((code, "the other values are numbers; write a number"))
+            message = "the other values are numbers; write a whole number such as -9"
+            wrong.append((code, message))
+        elif not code or code != code.strip():
+            wrong.append((code, _BLANK if code else _EMPTY))
     if wrong:
         return values, wrong
     dtype = (
@@ -408,7 +462,7 @@ def _proportions(
         if value not in known:
             faults.append(Fault((*path, value), f"no such value{suggest(value, levels)}"))
         if not 0 <= printed.value <= 1:
-            faults.append(Fault((*path, value), f"{printed} is not between 0 and 1"))
+            faults.append(Fault((*path, value), no_share(printed)))
     total = sum(printed.value for printed in given.values())
     slack = sum(printed.half_width for printed in given.values()) + 1e-9
     others = [level for level in levels if level not in given]

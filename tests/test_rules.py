@@ -243,7 +243,7 @@ BAD = [
     ),
     (
         "rules:\n  - {rule: X > Y, violated: 2}\n",
-        "8 rules[0].violated: 2 is no share from 0 up to 1",
+        "8 rules[0].violated: 2 is no share from 0 up to 1; write 2% or 0.02",
     ),
 ]
 

@@ -207,7 +207,21 @@ BAD = [
     ),
     ("rises_with: {SEXX: 0.3}", "rises_with.SEXX: unknown variable 'SEXX' (did you mean 'SEX'?)"),
     ("rises_with: {SEX: 1.3}", "rises_with.SEX: 1.3 is no correlation between -1 and 1"),
-    ("missing: {-8: {share: 1.5}}", "missing: shares of missing values sum to 1.5"),
+    ("zeros: 30", "zeros: 30 is no share from 0 to 1; write 30% or 0.30"),
+    (
+        "missing: {-8: {share: 1.5}}",
+        "missing.-8.share: 1.5 is no share from 0 to 1; write 1.5% or 0.015",
+    ),
+    ("missing: {-8: {share: -0.1}}", "missing.-8.share: -0.1 is no share from 0 to 1"),
+    (
+        "missing: {-8: {share: 60%}, -9: {share: 50%}}",
+        "missing: shares of missing values sum to 1.1",
+    ),
+    ("missing: {-8: 12%}", "missing.-8: 12% is no label; write {label: …, share: 12%}"),
+    (
+        "missing: {-8: {share: 0.1}}, proportions: {-8: 0.2, 5: 0.1}",
+        "missing.-8.share: the proportions have it; give one",
+    ),
 ]
 
 
@@ -256,3 +270,27 @@ def test_hints_that_cannot_be_followed_are_told(tmp_path, variables, message):
     with pytest.raises(evosynth.SpecError) as found:
         evosynth.load(file)
     assert message in str(found.value)
+
+
+def test_shares_may_be_written_as_percentages(load):
+    text = """
+records: 400
+variables:
+  SEX: {categories: {1: Male, 2: Female}, proportions: {1: 48.5%, 2: 51.5%}}
+  PAY: {integer: [0, 9], zeros: 30%, missing: {-8: {label: No job, share: 12%}}}
+  AREA: {categories: {n: N, s: S}, missing: {u: {share: 20%}}, proportions: {n: 0.75, s: 0.25}}
+  TOWN: {categories: {n: N, s: S}, missing: {u: {share: 0.20}}, proportions: {n: 0.6, s: 0.2}}
+outputs:
+  - {kind: summary, of: PAY, n: 350}
+rules:
+  - {rule: if SEX == 1 then AREA != u, violated: 2%}
+teaching: {missing: {SEX: 5%}}
+"""
+    spec = load(text)
+    assert spec.schema["SEX"].proportions.tolist() == pytest.approx([0.485, 0.515])
+    pay = spec.schema["PAY"].proportions
+    assert pay[-1] == pytest.approx(0.12) and pay[0] == pytest.approx(0.30 * 0.88)
+    for name in ("AREA", "TOWN"):  # of the valid values, or of all
+        assert spec.schema[name].proportions.tolist() == pytest.approx([0.6, 0.2, 0.2])
+    assert spec.bound.rules[0].violated.text == "0.02"
+    assert spec.teaching.missing == {"SEX": 0.05}
