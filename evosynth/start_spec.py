@@ -16,7 +16,13 @@ from evosynth.errors import DataError, shown, suggest
 COLUMNS = ("variable", "label", "code", "value label", "count")
 _MOST_ROWS = 100_000
 _MOST_FAULTS = 50
-_MISSING = re.compile(r"\bmissing\b|\brefus|don.?t know|not (answered|asked|applicable)", re.I)
+_MISSING = re.compile(
+    r"\bmissing\b|\brefus|don.?t know|no answer|unknown|"
+    r"not (answered|asked|applicable|known|stated)",
+    re.I,
+)
+_BLANK = frozenset({"", ".", "(blank)", "blank", "missing", "sysmis", "<na>"})
+"""Codes by which codebooks tell of values that stand as blanks in the data."""
 
 EXAMPLE = """\
 # A spec: the variables of the data, and the published figures that they must reprint.
@@ -80,14 +86,34 @@ class _Entry:
     codes: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     missing: set[str] = field(default_factory=set)
-    line: int = 0
+    values: int | None = None
+    """Records that have a value, of a quantity."""
+    blank: int | None = None
+    """Records with a blank; -1 if there are some, but nobody says how many."""
+    blank_label: str = ""
+
+    @property
+    def valid(self) -> dict[str, str]:
+        """Codes of values that are not missing, and their labels."""
+        return {code: text for code, text in self.codes.items() if code not in self.missing}
+
+    @property
+    def total(self) -> int:
+        """Records that are counted."""
+        return sum(self.counts.values()) + (self.values or 0) + max(self.blank or 0, 0)
+
+    @property
+    def counted(self) -> bool:
+        """Whether there are counts."""
+        return bool(self.counts) or self.values is not None or (self.blank or 0) > 0
 
 
 def from_codebook(path: str | os.PathLike[str]) -> str:
     """Write a spec whose variables and frequencies are those of a codebook in CSV.
 
     Its columns are variable, label, code, value label and count; a variable or label that is left
-    empty is that of the line before, and a variable without codes is a quantity.
+    empty is that of the line before, and a variable without codes is a quantity. A line without a
+    code counts blanks, or the values of a quantity.
     """
     file = Path(path)
     entries = _read(file)
@@ -96,7 +122,7 @@ def from_codebook(path: str | os.PathLike[str]) -> str:
         f"# Made from {shown(file.name)}. Add the published tables and models under outputs.",
         'title: ""',
         'source: ""',
-        f"records: {records}" + ("" if any(e.counts for e in entries) else "   # TODO: how many?"),
+        f"records: {records}" + ("" if any(e.counted for e in entries) else "   # TODO: how many?"),
         "variables:",
         *(_variable(entry) for entry in entries),
         "outputs:",
@@ -155,6 +181,11 @@ def _entries(rows: Any, at: dict[str, int], file: Path) -> dict[str, _Entry]:
             except DataError as error:
                 faults.append(str(error))
         number = rows.line_num + 1  # of the next row: a cell may have several lines
+    for entry in entries.values():
+        try:
+            _settle(entry, file)
+        except DataError as error:
+            faults.append(str(error))
     if faults:
         more = [f"… and {len(faults) - _MOST_FAULTS} more"] if len(faults) > _MOST_FAULTS else []
         raise DataError("\n".join([*faults[:_MOST_FAULTS], *more]))
@@ -171,26 +202,68 @@ def _add(entries: dict[str, _Entry], name: str, cells: dict[str, str], place: st
         raise DataError(f"{place} variable {shown(name)!r}: {remedy}")
     entry = entries.setdefault(name, _Entry(name, ""))
     entry.label = entry.label or cells.get("label", "")
-    code, count = cells.get("code", ""), cells.get("count", "").replace(",", "")
-    if not code:
-        if cells.get("value label") or count:
-            raise DataError(f"{place} a value label or count needs a code; fill the column 'code'")
+    code, label = cells.get("code", ""), cells.get("value label", "")
+    count = _count(cells.get("count", ""), place)
+    if code.casefold() in _BLANK:
+        if code or label or count is not None:
+            _add_blank(entry, label, count, bool(code), place)
         return
+    if code.casefold() in {"total", "valid", "sum"} and label.casefold() in {"", code.casefold()}:
+        raise DataError(f"{place} {name}: {shown(code)!r} is no code; leave the line out")
     if code in entry.codes:
         raise DataError(f"{place} {name} has the code {shown(code)!r} twice; leave one out")
-    entry.codes[code] = cells.get("value label", "") or code
-    if count:
-        if not count.isascii() or not count.isdigit():
-            remedy = "write it in digits alone, or leave it out"
-            raise DataError(f"{place} count {shown(count)!r} is not a whole number; {remedy}")
-        entry.counts[code] = int(count)
+    entry.codes[code] = label or code
+    if count is not None:
+        entry.counts[code] = count
     if _MISSING.search(entry.codes[code]):
         entry.missing.add(code)
 
 
+def _count(text: str, place: str) -> int | None:
+    """Read a whole number as spreadsheets write it: 1,234 or 1 234 or 1234.0."""
+    plain = re.sub(r"\.0+$", "", re.sub(r"(?<=\d)[ ,](?=\d{3}\b)", "", text))
+    if not plain:
+        return None
+    if not plain.isascii() or not plain.isdigit():
+        remedy = "write it in digits alone, or leave it out"
+        raise DataError(f"{place} count {shown(text)!r} is not a whole number; {remedy}")
+    return int(plain)
+
+
+def _add_blank(entry: _Entry, label: str, count: int | None, named: bool, place: str) -> None:
+    """Take a line without a code: of blanks, or of all values of a quantity."""
+    gone = named or bool(_MISSING.search(label)) or bool(entry.valid)
+    if not gone and label:
+        raise DataError(f"{place} a value label needs a code; fill the column 'code'")
+    if (entry.blank if gone else entry.values) is not None:
+        raise DataError(f"{place} {entry.name} has two lines without a code; leave one out")
+    if gone:
+        entry.blank, entry.blank_label = -1 if count is None else count, label
+    else:
+        entry.values = count
+
+
+def _settle(entry: _Entry, file: Path) -> None:
+    """Let what stood before the first code of a variable be blanks of it, and check these."""
+    if entry.valid and entry.values is not None:
+        if entry.blank is not None:
+            raise DataError(f"{file}: {entry.name} has two lines without a code; leave one out")
+        entry.blank, entry.values = entry.values, None
+    odd = [code for code in entry.missing if not _whole(code)]
+    if len(odd) == 1 and entry.missing == set(odd) and all(map(_whole, entry.valid)):
+        # NA among numbers is no text: it is how programs write a blank.
+        (code,) = odd
+        if entry.blank is None:
+            entry.blank, entry.blank_label = entry.counts.pop(code, -1), entry.codes.pop(code)
+            entry.missing.clear()
+    if entry.blank is not None and entry.missing:
+        remedy = "give the blanks a code of their own"
+        raise DataError(f"{file}: {entry.name} has blanks beside codes of missing values; {remedy}")
+
+
 def _records(entries: list[_Entry]) -> int:
     """Most records that any variable counts."""
-    return max([sum(entry.counts.values()) for entry in entries] + [0]) or 1000
+    return max([entry.total for entry in entries] + [0]) or 1000
 
 
 def _quoted(text: str) -> str:
@@ -201,13 +274,17 @@ def _quoted(text: str) -> str:
     return f'"{body}"'
 
 
+def _whole(text: str) -> bool:
+    return re.fullmatch(r"-?\d{1,9}", text) is not None
+
+
 def _code(text: str) -> str:
-    return text if re.fullmatch(r"-?\d{1,9}", text) else _quoted(text)
+    return text if _whole(text) else _quoted(text)
 
 
 def _variable(entry: _Entry) -> str:
     label = _quoted(entry.label or entry.name)
-    valid = {c: t for c, t in entry.codes.items() if c not in entry.missing}
+    valid = entry.valid
     if not valid:
         todo = "   # TODO: smallest and largest value"
         return f"  {entry.name}: {{label: {label}, integer: [0, 100]{_missing(entry)}}}{todo}"
@@ -216,6 +293,9 @@ def _variable(entry: _Entry) -> str:
 
 
 def _missing(entry: _Entry) -> str:
+    if entry.blank is not None:
+        label = entry.blank_label
+        return f", missing: {{missing: {_quoted(label)}}}" if label else ", missing: true"
     codes = ", ".join(
         f"{_code(c)}: {_quoted(entry.codes[c])}" for c in entry.codes if c in entry.missing
     )
@@ -223,16 +303,21 @@ def _missing(entry: _Entry) -> str:
 
 
 def _outputs(entries: list[_Entry], records: int) -> Iterator[str]:
-    counted = [entry for entry in entries if entry.counts]
+    counted = [entry for entry in entries if entry.counted]
     if not counted:
         yield "  # TODO: nothing is published yet; this only says how many records there are"
         yield "  - kind: frequencies"
         yield f"    of: {entries[0].name}"
         yield f"    counts: {{total: {records}}}"
     for entry in counted:
-        pairs = ", ".join(f"{_code(code)}: {count}" for code, count in entry.counts.items())
-        total = sum(entry.counts.values())
-        less = f"   # TODO: they sum to {total}, not {records}" if total != records else ""
+        counts = {_code(code): count for code, count in entry.counts.items()}
+        if entry.values is not None:
+            counts["valid"] = entry.values
+        if (entry.blank or 0) > 0:
+            counts["missing"] = entry.blank or 0
+        pairs = ", ".join(f"{code}: {count}" for code, count in counts.items())
+        total, told = entry.total, bool(entry.valid) or entry.values is not None
+        less = f"   # TODO: they sum to {total}, not {records}" if total != records and told else ""
         yield "  - kind: frequencies"
         yield f"    of: {entry.name}"
         yield f"    counts: {{{pairs}}}{less}"

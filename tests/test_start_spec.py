@@ -60,7 +60,13 @@ def test_a_codebook_without_counts_makes_a_spec_too(tmp_path):
         ("variable,code\n1x,1\n", "c.csv:2 variable '1x': a name starts with a letter"),
         ("variable,code\nA,1\nA,1\n", "c.csv:3 A has the code '1' twice"),
         ("variable,code,count\nA,1,many\n", "c.csv:2 count 'many' is not a whole number"),
-        ("variable,code,count\nA,,5\n", "c.csv:2 a value label or count needs a code"),
+        ("variable,code,value label\nA,,kg\n", "c.csv:2 a value label needs a code"),
+        ("variable,code,count\nA,,5\nA,.,5\nA,.,5\n", "c.csv:4 A has two lines without a code"),
+        ("variable,code,count\nA,1,5\nA,Total,5\n", "c.csv:3 A: 'Total' is no code; leave the"),
+        (
+            "variable,code,value label\nA,1,Yes\nA,-9,Refused\nA,.,Missing\n",
+            "c.csv: A has blanks beside codes of missing values; give the blanks a code",
+        ),
         ("variable\n", "c.csv: there is no variable"),
     ],
 )
@@ -82,6 +88,44 @@ def test_all_faults_of_a_codebook_are_told_at_once_by_the_lines_where_they_begin
     )
     (tmp_path / "c.csv").write_text(rows.replace(",x", ",6").split("1B")[0], encoding="utf-8")
     assert 'label: "one label of three"' in start_spec.from_codebook(tmp_path / "c.csv")
+
+
+BLANKS = """variable,label,code,value label,count
+SEX,Sex,1,Male,"1 000"
+SEX,,2,Female,190.0
+SEX,,NA,Missing,10
+AREA,,n,North,1100
+,,,Not known,100
+WORK,In work,,,40
+WORK,,1,Yes,1160
+PAY,Pay,,,1170
+PAY,,-8,Not applicable,30
+KG,Weight,.,,15
+"""
+
+
+def test_lines_without_a_code_count_blanks_or_the_values_of_a_quantity(tmp_path):
+    (tmp_path / "c.csv").write_text(BLANKS, encoding="utf-8")
+    (tmp_path / "s.yaml").write_text(start_spec.from_codebook(tmp_path / "c.csv"), "utf-8")
+    spec = evosynth.load(tmp_path / "s.yaml")
+    told = {v.name: (v.texts[-1], v.blank, v.missing_labels) for v in spec.schema.variables}
+    assert told == {
+        "SEX": ("missing", True, ("Missing",)),
+        "AREA": ("missing", True, ("Not known",)),
+        "WORK": ("missing", True, ("missing",)),
+        "PAY": ("-8", False, ("Not applicable",)),
+        "KG": ("missing", True, ("missing",)),
+    }
+    figures = [[figure.printed.text for figure in own] for own in spec.figures]
+    assert figures == [
+        ["1000", "190", "10"],
+        ["1100", "100"],
+        ["1160", "40"],
+        ["30", "1170"],
+        ["15"],
+    ]
+    data = evosynth.synthesize(spec, seed=1).data
+    assert data["AREA"].isna().sum() == 100 and (data["PAY"] == -8).sum() == 30
 
 
 def test_text_of_a_codebook_stays_text(tmp_path):
