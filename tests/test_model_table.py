@@ -1126,3 +1126,104 @@ def test_figures_keep_their_columns_where_others_are_missing(
     else:
         age = {"AGE": "-0.043", "SE of AGE": "0.005"}
         assert read(tmp_path, LOGIT, table) == age | expected
+
+
+SPACED = {
+    "step of SPSS": (
+        LOGIT,
+        """\
+                     B      S.E.    Wald     df   Sig.   Exp(B)
+Step 1a   AGE        -.043  .005    83.674   1    .000   .958
+          AREAP                     3.100    3    .377
+          Barnsley   -.318  .204    2.439    1    .118   .728
+          Female     -.489  .153    10.146   1    .001   .613
+          Constant   2.668  .285    87.437   1    .000   14.410
+""",
+        'coefficients: {AGE: -.043, "AREAP[48]": -.318, "SEX[2]": -.489, Intercept: 2.668}\n'
+        'standard_errors: {AGE: .005, "AREAP[48]": .204, "SEX[2]": .153, Intercept: .285}\n'
+        'p_values: {AGE: .000, "AREAP[48]": .118, "SEX[2]": .001, Intercept: .000}\n'
+        'odds_ratios: {AGE: .958, "AREAP[48]": .728, "SEX[2]": .613, Intercept: 14.410}\n',
+    ),
+    "model of SPSS": (
+        OLS,
+        """\
+                  B         Std. Error   Beta    t        Sig.
+1   (Constant)    12.450    1.200                10.375   .000
+    Age           .123      .012         .298    10.250   .000
+    Sex=Female    -1.120    .400         -.091   -2.800   .005
+""",
+        'coefficients: {Intercept: 12.450, AGE: .123, "SEX[2]": -1.120}\n'
+        'standard_errors: {Intercept: 1.200, AGE: .012, "SEX[2]": .400}\n'
+        'betas: {AGE: .298, "SEX[2]": -.091}\n'
+        'statistics: {Intercept: 10.375, AGE: 10.250, "SEX[2]": -2.800}\n'
+        'p_values: {Intercept: .000, AGE: .000, "SEX[2]": .005}\n',
+    ),
+    "p of all categories together": (
+        LOGIT,
+        """\
+                 OR      95% CI          p
+Age (years)      0.96    0.95-0.97     <0.001
+Area                                   0.377
+  Barnsley       0.73    0.49-1.08     0.118
+  Sheffield      1.00
+""",
+        'odds_ratios: {AGE: 0.96, "AREAP[48]": 0.73}\n'
+        'confidence_intervals: {AGE: [0.95, 0.97], "AREAP[48]": [0.49, 1.08]}\n'
+        'p_values: {AGE: <0.001, "AREAP[48]": 0.118}\n'.replace("<0.001", "'<0.001'"),
+    ),
+    "estout with base levels": (
+        OLS,
+        """\
+                      (1)
+                      PAY
+AGE                 0.123***
+                  (0.012)
+1.SEX                   0
+                      (.)
+2.SEX              -1.120**
+                  (0.400)
+N                     800
+r2                  0.120
+r2_a                0.118
+F                   54.30
+p                  0.0000
+""",
+        'coefficients: {AGE: 0.123, "SEX[2]": -1.120}\n'
+        'standard_errors: {AGE: 0.012, "SEX[2]": 0.400}\n'
+        'p_values: {AGE: "***", "SEX[2]": "**"}\n'
+        "observations: 800\nr_squared: 0.120\nadjusted_r_squared: 0.118\nf: 54.30\n"
+        "f_p_value: 0.0000\n",
+    ),
+    "F and its p in a line": (
+        OLS,
+        "       b      SE\nAge    0.123  0.012\nF(2, 797) = 54.30, p < 0.001\n",
+        "coefficients: {AGE: 0.123}\nstandard_errors: {AGE: 0.012}\nf: 54.30\nf_p_value: '<0.001'\n",
+    ),
+    **{
+        label: (
+            OLS,
+            f"                   b      SE\nAge                0.123  0.012\n{label:<18} 0.0312\n",
+            "coefficients: {AGE: 0.123}\nstandard_errors: {AGE: 0.012}\nf_p_value: 0.0312\n",
+        )
+        for label in ("F-test p value", "F-test (p value)", "p-value of F", "p (F)", "Prob > F")
+    },
+    "likelihood ratio and its p in a line": (
+        LOGIT,
+        "       b       SE\nAge    -0.043  0.005\nLR chi2(5) = 99.43, p < 0.001\n",
+        "coefficients: {AGE: -0.043}\nstandard_errors: {AGE: 0.005}\nlr_chi_square: 99.43\n"
+        "lr_p_value: '<0.001'\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "table", "mapping"), SPACED.values(), ids=SPACED)
+def test_what_programs_print_with_spaces(
+    tmp_path: Path, kind: str, table: str, mapping: str
+) -> None:
+    assert read(tmp_path, kind, table) == read(tmp_path, kind + mapping)
+
+
+def test_a_unit_is_no_category(tmp_path: Path) -> None:
+    table = "             coef    se\nAge (years)  -0.043  0.005\nSex (both)   0.2     0.1\n"
+    (told,) = wrong(tmp_path, LOGIT, table)
+    assert told.startswith("3 'Sex (both)' is neither a term of the formula")

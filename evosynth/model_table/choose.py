@@ -28,6 +28,8 @@ class Line:
     """Where the label ends; ``None`` where single spaces separate, so that places tell nothing."""
     below: list[list[Cell]] = field(default_factory=list)
     """Cells of the lines below that have no label."""
+    whole: tuple[str, ...] = ()
+    """Variables that the line names as a whole, if it names no term."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,8 @@ class Chooser:
             known = line.found.names or line.found.reference
             self.fault(line.number, str(error) if known else self.ask.terms.unknown(line.label))
             return
+        if line.whole and all(slot.forms and set(slot.forms) <= _TESTS for slot, _ in placed):
+            return
         joined: dict[Slot, list[Atom]] = {}
         for slot, atoms in placed:
             joined.setdefault(slot, []).extend(atoms)
@@ -238,6 +242,10 @@ class Chooser:
             tested = {"f": "f_p_value", "lr_chi_square": "lr_p_value"}.get(key)
             if stars and tested:
                 self.result.measures.append((tested, stars[0], number))
+
+
+_TESTS = {"passed over", "statistics", "p_values"}
+"""What programs print of all categories of a variable together, beside its name."""
 
 
 def _is_reference(atoms: Iterator[Atom]) -> bool:

@@ -9,10 +9,10 @@ from evosynth.pasted.figures import ITEM, clean
 _R2 = r"r(?:[- ]?sq(?:uared?|u\.?|\.)?|\^?2|²)"
 
 _NAMES: dict[str, str] = {
-    "adjusted_r_squared": rf"adj(?:usted|\.)?[- ]?{_R2}",
-    "pseudo_r_squared": rf"(?:mcfadden(?:['’]s)? )?pseudo[- ]?{_R2}|mcfadden(?:['’]s)? {_R2}",
+    "adjusted_r_squared": rf"adj(?:usted|\.)?[- ]?{_R2}|r2_a|ar2",
+    "pseudo_r_squared": rf"r2_p|(?:mcfadden(?:['’]s)? )?pseudo[- ]?{_R2}|mcfadden(?:['’]s)? {_R2}",
     "r_squared": rf"(?:multiple )?{_R2}",
-    "null_log_likelihood": r"(?:null|initial) log[- ]?likelihood|ll[-_ (]null\)?"
+    "null_log_likelihood": r"ll_0|(?:null|initial) log[- ]?likelihood|ll[-_ (]null\)?"
     r"|log[- ]?likelihood \((?:null|intercept only)\)",
     "-2 log-likelihood": r"[-−–]2 ?(?:log[- ]?likelihood|ll)",
     "log_likelihood": r"log ?pseudo-?likelihood|log[- ]?likelihood|log[- ]?lik\.?|ll",
@@ -22,8 +22,10 @@ _NAMES: dict[str, str] = {
     "deviance": r"(?:residual )?deviance",
     "lr_chi_square": r"(?:lr|likelihood[- ]ratio|model) (?:chi2|chi[- ]?squared?|χ2|χ²)"
     r"(?: ?\(\d+\))?",
-    "lr_p_value": r"prob ?> ?chi2|llr p-value|p ?> ?chi2",
-    "f_p_value": r"prob ?> ?f|prob \(f-statistic\)",
+    "lr_p_value": r"prob ?> ?chi2|llr p-value|p ?> ?chi2"
+    r"|(?:lr|likelihood[- ]ratio|model) (?:chi2|chi[- ]?squared?|χ2|χ²),? \(?p[- ]?(?:value)?\)?",
+    "f_p_value": r"prob ?> ?f|prob \(f-statistic\)|p[- ]?(?:value)?,? (?:of |for )?(?:the )?\(?f\)?"
+    r"(?:[- ](?:test|statistic))?|f(?:[- ]?(?:test|statistic))?,? ?\(?p(?:[- ]?value)?\)?",
     "f": r"f(?:[- ]?(?:statistic|value|ratio|test))?(?: ?\(\d+, ?\d+\))?",
     "rmse": r"root mse|rmse|residual st(?:andar)?d\.? error|std\. error of the estimate",
     "observations": r"number of obs(?:ervations|\.)?|no\. (?:of )?observations|num\. ?obs\."
@@ -40,7 +42,9 @@ _PAIR = {
     for key, name in _NAMES.items()
 }
 _ALONE = {key: re.compile(name, re.I) for key, name in _NAMES.items()}
-_P_AFTER_F = re.compile(rf",?\s*p-value\s*[:=]?\s*(?P<value>{ITEM})", re.I)
+_P_AFTER = re.compile(rf"[,;]?\s*p(?:[- ]?value)?\s*[:=]?\s*(?P<value>{ITEM})", re.I)
+TESTED = {"f": "f_p_value", "lr_chi_square": "lr_p_value"}
+"""What the p-value behind a statistic is called."""
 
 PASSED_OVER = re.compile(
     r"(?:call|(?:deviance |weighted )?residuals|coefficients|intercepts|std\. errors)\s*:\s*", re.I
@@ -75,8 +79,8 @@ def pairs(text: str) -> tuple[list[tuple[str, str]], str]:
         while match := pattern.search(left):
             found.append((key, clean(match["value"])))
             end = match.end()
-            if key == "f" and (p := _P_AFTER_F.match(left, end)):
-                found.append(("f_p_value", clean(p["value"])))
+            if key in TESTED and (p := _P_AFTER.match(left, end)):
+                found.append((TESTED[key], clean(p["value"])))
                 end = p.end()
             left = left[: match.start()] + " " * (end - match.start()) + left[end:]
     return found, left

@@ -32,6 +32,10 @@ _ROBUST = re.compile(r"\brobust\b|covariance type:\s*hc\d", re.I)
 _QUARTILES = re.compile(r"\s*min\s+1q\s+median", re.I)
 _DF = re.compile(r"\(df ?= ?[^()]*\)", re.I)
 _STEP = re.compile(r"(?:step )?\d+ ?[a-z]?", re.I)
+_STEPPED = re.compile(r"(?:step )?\d+ ?[a-z]?\s+(?=[^\W\d]|\(const)", re.I)
+"""The step of SPSS before the first term of it."""
+_OMITTED = re.compile(r"\s*(?:\(\.\)\s*)+")
+"""What estout prints below a reference category."""
 _WALD = re.compile(r"wald chi2", re.I)
 
 
@@ -126,7 +130,7 @@ class _Reader:
             self.chooser.estimate = self.ask.ratios or "coefficients"
             return
         cells = self._cells(text)
-        if cells is None:
+        if cells is None or _OMITTED.fullmatch(" ".join(cells).replace("|", " ")):
             return
         if measures.PASSED_OVER.fullmatch(plain):
             self.heads = []  # a part of R's output begins
@@ -144,17 +148,31 @@ class _Reader:
             if measure is not None:
                 self.totals.append((measure, number, row.layout, row.cells))
                 return
+            tested = self._tested(row.label)
+            if tested is not None:
+                self.totals.append((tested, number, row.layout, row.cells))
+                return
         if measures.WORDS.match(plain) or FOOTNOTE.match(text):
             return
         if row is not None and not row.label and row.cells:
             self._below(row)
         elif row is not None and row.cells:
+            row.whole = self.ask.terms.heading(row.label)
+            self.under = row.whole or self.under
             self.lines.append(row)
         elif row is None and re.search(r"\d", text[len(text) - len(text.lstrip()) :][1:]):
             if not self._heading(number, cells) and not self._prose(plain):
                 self._unread(number, cells)
         elif not self._heading(number, cells) and self.lines:
             self.pending.append((number, plain))
+
+    def _tested(self, label: str) -> str | None:
+        """Find the test whose p-value a line gives that is named p alone, as estout names it."""
+        last = self.totals[-1][0] if self.totals else None
+        plain = re.sub(r"[\W_]+", "", label.casefold())
+        if plain not in {"p", "pvalue"} or last is None:
+            return None
+        return measures.TESTED.get(last)
 
     def _prose(self, plain: str) -> bool:
         """Whether a line is a sentence rather than part of a table: a title or a note."""
@@ -324,6 +342,9 @@ class _Reader:
 
     def _made(self, number: int, label: str, cells: list[Cell]) -> Line:
         found = self.ask.terms.find(label, self.under) if label else Found()
+        step = _STEPPED.match(label)
+        if step and found == Found():
+            found = self.ask.terms.find(label[step.end() :], self.under)
         text = self.texts[number].expandtabs(8)
         edge = len(text) - len(text.lstrip()) + len(label)
         return Line(number, label, found, self.under, self.equation, self.layout, cells, edge)

@@ -27,6 +27,8 @@ _ASIDE = re.compile(r"\s*[(\[]\s*(?:ref|reference|base|vs|versus|compared)\b[^()
 _INDEXED = re.compile(r"([^\W\d][\w.]*)\((\d+)\)")
 """SPSS numbers the categories other than the reference: ``AREA(1)``."""
 _CUT = re.compile(r"[/_]?\s*(?:cut|threshold|tau)\s*_?(\d+)", re.I)
+_UNIT = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$|,\s+[^,]*$|\s+in\s+\w+$", re.I)
+"""The unit of a quantity behind its name."""
 _AGAINST = re.compile(r"\s+(?:vs\.?|versus|v\.?|against|rather than|compared (?:to|with))\s+", re.I)
 
 
@@ -175,6 +177,9 @@ class Terms:
             return self._columns(self._under(text, under))
         if under and (parts := self._values.get(under[0], Spellings()).find(text)):
             return self._columns([parts])
+        quantity = self._with_unit(text)
+        if quantity is not None:
+            return quantity
         for parts in (self._full.find(text), self._any_value.find(text)):
             if parts or (parts := self._indexed(text)):
                 return self._columns([parts | self._indexed(text)])
@@ -183,6 +188,16 @@ class Terms:
             if all(chosen) and (found := self._columns(chosen)) != Found():
                 return found
         return Found()
+
+    def _with_unit(self, text: str) -> Found | None:
+        """Find a quantity that is printed with its unit: Age (years); Age, years."""
+        unit = _UNIT.search(text)
+        if unit is None or self._full.find(text) or self._any_value.find(text):
+            return None
+        parts = self._full.find(text[: unit.start()])
+        if parts and all(p in self.parts and self.parts[p].level is None for p in parts):
+            return self._columns([parts])
+        return None
 
     def _indexed(self, text: str) -> set[str]:
         """Find the category that SPSS numbers so."""
