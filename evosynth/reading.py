@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 from evosynth.errors import Fault, Path, are, many, shown, suggest
@@ -41,6 +42,14 @@ _NONE = frozenset({"", "-", "--", "\u2212", "–", "—", "―", "…", "...", "
 _ENDS = {"iqr": ("quantile 25", "quantile 75"), "range": ("min", "max")}
 """Statistics that may be printed as two numbers."""
 _SIZE = re.compile(r"\s*[(\[]\s*n\s*=\s*[\d,]+\s*[)\]]", re.I)
+_CELLS = re.compile(
+    r"(?:^|[\s,;:(\[]+)(?:n|no\.?|number|counts?|freq(?:uency|\.)?)\s*[,/]?\s*[(\[]?\s*"
+    r"(?P<before>row|column|col\.?|valid)?\s*(?:%|per ?cent)\s*"
+    r"(?P<behind>of (?:row|column|total))?\s*[)\]]*\s*$",
+    re.I,
+)
+"""What cells hold, behind the label of a column: Male, n (%)."""
+_OF = {"row": "row_percentages", "col": "column_percentages", "tot": "percentages"}
 _NUMBERED = re.compile(r"\(?\d+[.)]?\s+")
 
 STATISTICS: Options = {
@@ -90,7 +99,7 @@ class Labels:
         for text in (label, label.casefold()):
             if text in self._found:
                 return self._found[text]
-        self._found[label] = match(_SIZE.sub("", label), self.options)
+        self._found[label] = match(_SIZE.sub("", _CELLS.sub("", label)), self.options)
         return self._found[label]
 
     def unknown(self, label: str) -> str:
@@ -176,7 +185,7 @@ def _columns(
     table: Pasted, where: str, labels: Labels, shows: Sequence[str], faults: list[Fault]
 ) -> list[tuple[str | None, tuple[str, ...]]]:
     """Value of the column variable, and the forms, that stand in each column."""
-    plain = tuple(shows) or ("counts",)
+    plain = tuple(shows) or _headed(table, where, faults)
     single = len(plain) > 1 and all(len(cell) < 2 for row in table.rows for cell in row.cells)
     each = len(plain) if single else 1
     if not table.header:
@@ -213,6 +222,21 @@ def _columns(
             faults.append(Fault((where, label), labels.unknown(label)))
         found.append((value, plain))
     return found
+
+
+def _headed(table: Pasted, where: str, faults: list[Fault]) -> tuple[str, ...]:
+    """Find what the cells of a cross-tabulation hold, as is written above them."""
+    for label in chain(table.corner, *table.spanners, table.header):
+        found = _CELLS.search(label)
+        if found is None:
+            continue
+        of = (found["before"] or (found["behind"] or "")[3:]).casefold()[:3]
+        if of not in _OF:
+            message = f"{shown(label)!r}: per cent of a row, a column or all? List what cells hold"
+            remedy = "under shows, such as [counts, row_percentages]"
+            faults.append(Fault((where, label), f"{message} {remedy}"))
+        return "counts", _OF.get(of, "percentages")
+    return ("counts",)
 
 
 def _ask_of_what(labels: Iterable[str], where: str, faults: list[Fault]) -> None:
@@ -289,8 +313,12 @@ def _read_long(
 
 def _list_forms(table: Pasted, shows: Sequence[str]) -> Sequence[str]:
     """Find what the columns of a list are: as its header says, unless the spec does."""
-    kinds = []
+    kinds: list[str | None] = []
     for position, label in enumerate(table.header):
+        if found := _CELLS.search(label):
+            kind = "valid_percentages" if found["before"] == "valid" else "percentages"
+            kinds += ["counts", kind]
+            continue
         above = [line[position] for line in table.spanners]
         kinds.append(match(" ".join([*above, label]), _FORMS) or match(label, _FORMS))
     if not shows and kinds and None not in kinds:

@@ -300,3 +300,65 @@ def test_every_spec_loads_and_lists_each_figure_once(path: Path) -> None:
         labels = [figure.label for figure in figures]
         assert len(set(labels)) == len(labels)
         assert len(labels) == len(plan.counted) + sum(block.size for block in plan.smooth)
+
+
+HEADED = {
+    "beside labels": "       Male N (%)   Female N (%)\n",
+    "behind a comma": "       Male, n (%)  Female, n (%)\n",
+    "in a line below": "       Male         Female\n       N (%)        N (%)\n",
+    "in a line above": "             N (%)\n       Male         Female\n",
+    "with sizes": "       Male (n = 100)  Female (n = 100)\n",
+}
+ROWS = "North  47 (42.3)    64 (57.7)\nWest   45 (45.5)    54 (54.5)\n"
+
+
+@pytest.mark.parametrize("header", HEADED.values(), ids=HEADED)
+def test_what_cells_hold_stands_above_them(header: str) -> None:
+    shows = ["counts", "row_percentages"]
+    found, faults = read_cells(parse(header + ROWS), "table", ["AREA"], "SEX", SCHEMA, shows)
+    assert not faults
+    assert [(cell.key, cell.form, cell.text) for cell in found][:4] == [
+        (("1", "1"), "counts", "47"),
+        (("1", "1"), "row_percentages", "42.3"),
+        (("1", "2"), "counts", "64"),
+        (("1", "2"), "row_percentages", "57.7"),
+    ]
+    if "%" in header:
+        _, (fault,) = read_cells(parse(header + ROWS), "table", ["AREA"], "SEX", SCHEMA, [])
+        assert fault.message.endswith(
+            "(%)': per cent of a row, a column or all? List what cells hold under shows, "
+            "such as [counts, row_percentages]"
+        )
+
+
+@pytest.mark.parametrize(
+    ("header", "form"),
+    [
+        ("Male N (row %)   Female N (row %)", "row_percentages"),
+        ("Male n (col %)   Female n (col %)", "column_percentages"),
+        ("Male, No. (% of total)   Female, No. (% of total)", "percentages"),
+    ],
+)
+def test_per_cent_above_cells_may_say_of_what(header: str, form: str) -> None:
+    found, faults = read_cells(
+        parse(f"       {header}\n{ROWS}"), "table", ["AREA"], "SEX", SCHEMA, []
+    )
+    assert not faults
+    assert {cell.form for cell in found} == {"counts", form}
+
+
+def test_counts_and_per_cent_of_one_variable() -> None:
+    table = parse("Sex      N (%)\nMale     187 (46.8)\nFemale   213 (53.3)\n")
+    found, faults = read_list(table, "table", SCHEMA["SEX"], [])
+    assert not faults
+    assert [(cell.key, cell.form, cell.text) for cell in found] == [
+        (("1",), "counts", "187"),
+        (("1",), "percentages", "46.8"),
+        (("2",), "counts", "213"),
+        (("2",), "percentages", "53.3"),
+    ]
+
+
+def test_labels_that_end_like_counts() -> None:
+    labels = Labels(categories("X", ("Woman", "Woman (%)", "Iron")), TOTAL)
+    assert [labels.find(text) for text in ("Woman (%)", "Woman, n (%)", "Iron")] == ["2", "1", "3"]
