@@ -471,3 +471,37 @@ def test_the_scripts_of_a_run_print_the_published_digits(tmp_path):
         assert len(same) == 50
     assert 'use "data.dta", clear' in (folder / "analysis.do").read_text("utf-8")
     assert "GET FILE='data.sav'." in (folder / "analysis.sps").read_text("utf-8")
+
+
+CODES = """
+records: 40
+variables:
+  ID: {identifier: {prefix: P, digits: 4}}
+  BIG: {categories: {1234567890123: One, 2: Two}}
+  PAY: {number: {min: 0, max: 90, decimals: 1}, missing: {-9: Refused, -8: 'Not "asked"'}}
+  KIDS: {integer: [0, 9], missing: true}
+outputs:
+  - {kind: frequencies, of: BIG, counts: {1234567890123: 15, 2: 25}}
+"""
+
+
+def test_scripts_label_missing_codes_of_quantities_and_no_identifiers(tmp_path):
+    folder = evosynth.synthesize(small(tmp_path, CODES), seed=1).save(tmp_path / "out")
+    text = (folder / "analysis.py").read_text("utf-8")
+    found = re.search(r"^codes = \{\n(.*?)^\}", text, re.M | re.S).group(1)
+    assert [line.strip() for line in found.splitlines()] == [
+        "'BIG': {1234567890123: 'One', 2: 'Two'},",
+        "'PAY': {-9: 'Refused', -8: 'Not \"asked\"'},",
+    ]
+    stata = (folder / "analysis.do").read_text("utf-8")
+    assert 'label define PAY .a "Refused", modify' in stata
+    assert "label define BIG" not in stata  # Stata labels no code of more than nine digits
+    if shutil.which("Rscript"):
+        ask = 'source("analysis.R"); for (n in names(data)) print(attr(data[[n]], "labels"))'
+        command = ["Rscript", "-e", ask]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        labels = done.stdout[done.stdout.index("\nNULL") :].split()
+        assert (
+            labels
+            == 'NULL One Two 1.234568e+12 2.000000e+00 Refused Not "asked" -9 -8 NULL'.split()
+        )

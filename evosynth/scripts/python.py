@@ -93,12 +93,10 @@ def _load(schema: Schema) -> Iterator[str]:
     yield "}"
     yield "codes = {"
     for variable in schema.shown:
-        if variable.labels is not None:
-            end = variable.size - variable.blank
-            pairs = zip(variable.texts[:end], variable.labels[:end], strict=True)
-            inside = ", ".join(
-                f"{value(variable.name, text, schema)}: {label!r}" for text, label in pairs
-            )
+        inside = ", ".join(
+            f"{value(variable.name, text, schema)}: {label!r}" for text, label in variable.labelled
+        )
+        if inside:
             yield f"    {variable.name!r}: {{{inside}}},"
     yield "}"
     yield "# Codes that stand for a missing value become blanks"

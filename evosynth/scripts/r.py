@@ -82,10 +82,10 @@ def _load(schema: Schema) -> Iterator[str]:
     for variable in schema.shown:
         name = quoted(variable.name)
         yield f'attr(data[[{name}]], "label") <- {quoted(variable.label)}'
-        if variable.labels is not None:
-            end = variable.size - variable.blank
-            codes = ", ".join(value(variable, text) for text in variable.texts[:end])
-            texts = ", ".join(quoted(label) for label in variable.labels[:end])
+        labels = dict(variable.labelled)
+        if labels:
+            codes = ", ".join(value(variable, text) for text in labels)
+            texts = ", ".join(quoted(label) for label in labels.values())
             yield f'attr(data[[{name}]], "labels") <- setNames(c({codes}), c({texts}))'
     yield "# Codes that stand for a missing value become NA"
     yield "valid <- data"

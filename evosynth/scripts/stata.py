@@ -17,7 +17,6 @@ from evosynth.analysis import (
 )
 from evosynth.condition import Comparison, Condition, Not, Or
 from evosynth.formats import stata as files
-from evosynth.formats.limits import tidy, value_labels
 from evosynth.scripts import stata_models
 from evosynth.scripts.stata_text import Names, harmless, literal
 from evosynth.scripts.survey import WEIGHTED_STATA
@@ -93,13 +92,13 @@ def _load(names: Names) -> Iterator[str]:
         if is_text(variable):
             continue
         codes = files.letters(variable)
-        labels = {codes.get(code, code): text for code, text in value_labels(variable).items()}
+        labels = own.values.get(variable.name, {})
         if codes:
             pairs = " \\ ".join(f"{code:.15g} = .{letter}" for code, letter in codes.items())
             yield f"mvdecode {name}, mv({pairs})"
         for code, text in labels.items():
             code = f".{code}" if isinstance(code, str) else code
-            yield f'label define {name} {code} "{harmless(tidy(text))}", modify'
+            yield f'label define {name} {code} "{harmless(text)}", modify'
         if labels:
             yield f"label values {name} {name}"
 
