@@ -52,6 +52,7 @@ from evosynth.schema import Schema, Variable
 from evosynth.shapes import ShapeSpec, together
 from evosynth.sources import on_sources
 from evosynth.variables import IdentifierSpec, MissingSpec, NumberSpec, VariableSpec, build
+from evosynth.weights import clashes as weighted_clashes
 from evosynth.weights import drawn
 from evosynth.weights import spec as weights_spec
 from evosynth.weights.spec import Weighting, WeightsSpec
@@ -218,6 +219,9 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         faults += contradictions.find(mine, theirs, own, known)
         tied = replace(bound, schema=own)
         faults += [*rule_clashes.find(tied, theirs), *linear_clashes.find(tied, theirs)]
+    if schema.weight is not None and not known:
+        own_places = [places.get(k, ("outputs", k)) for k in range(len(plans))]
+        faults += weighted_clashes.find(plans, own_places, schema)
     if households is not None and not known:
         about = [p for o, p in zip(outputs, plans, strict=True) if o and o.unit == "household"]
         faults += household_clashes(households, about, schema.records)

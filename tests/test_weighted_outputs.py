@@ -49,10 +49,10 @@ weights: {weighted: true, name: D, range: [30.0, 300.0]}
 """
 
 
-def load(tmp_path, text):
+def load(tmp_path, text, **how):
     file = tmp_path / "spec.yaml"
     file.write_text(VARIABLES + text, encoding="utf-8")
-    return evosynth.load(file)
+    return evosynth.load(file, **how)
 
 
 def expected_by_survey():
@@ -79,7 +79,7 @@ def expected_by_survey():
 
 
 def test_weighted_estimators_agree_with_survey(tmp_path):
-    spec = load(tmp_path, OUTPUTS)
+    spec = load(tmp_path, OUTPUTS, anyway=True)
     found = evosynth.verify(spec, SAMPLE)
     order = found["figure"].tolist()
     assert order[6:8] == ["sd of INCOME", "sum of INCOME"] or order[6:8] == [
@@ -94,7 +94,7 @@ def test_weighted_estimators_agree_with_survey(tmp_path):
 
 def test_search_and_proof_see_the_same_figures(tmp_path):
     """Figures printed from data are all met by these data in the terms of the search."""
-    spec = load(tmp_path, OUTPUTS)
+    spec = load(tmp_path, OUTPUTS, anyway=True)
     values = iter(evosynth.verify(spec, SAMPLE)["value"])
     import re
 
@@ -202,7 +202,7 @@ def test_the_search_does_not_see_a_weight_added_afterwards(tmp_path):
 
 
 def test_check_says_the_mode(tmp_path, capsys):
-    load(tmp_path, OUTPUTS)
+    load(tmp_path, OUTPUTS.replace("sum: 1.0, ", ""))
     assert main(["check", str(tmp_path / "spec.yaml")]) == 0
     assert "mode (b): published outputs are weighted by D" in capsys.readouterr().out
 
@@ -241,6 +241,57 @@ FAULTS = [
         "this measure has no agreed weighted form",
     ),
 ]
+
+
+SHARES = "{kind: frequencies, of: SEX, percentages: {1: %s, 2: %s}}"
+SEXES = "SEX: {1: 14400, 2: 15600}"
+CLASHES = [
+    (
+        SHARES % ("45.0", "55.0"),
+        SEXES,
+        "outputs[0]: SEX=1 45.0; outputs[0]: SEX=2 55.0; weights.totals.SEX: SEX=1 14400; "
+        "weights.totals.SEX: SEX=2 15600; correct one of them",
+    ),
+    (
+        "{kind: crosstab, rows: SEX, columns: EDUC, counts: {1: [4000, 4400, 6000], "
+        "2: [5000, 5000, 5600]}}",
+        SEXES + ", EDUC: {1: 9000, 2: 9400, 3: 11600}, REGION: {1: 10000, 2: 10000, 3: 10000}",
+        None,
+    ),
+    (
+        "{kind: crosstab, rows: SEX, columns: EDUC, counts: {1: [4000, 4400, 6000], "
+        "2: [5000, 5000, 5600]}}",
+        "EDUC: {1: 9000, 2: 9500, 3: 11500}",
+        "outputs[0]: SEX=1, EDUC=2 4400; ",
+    ),
+    ("{kind: summary, of: AGE, mean: 45.12}", "total: 30000, AGE: 1500000", "mean of AGE 45.12; "),
+    ("{kind: summary, of: AGE, mean: 45.12}", "total: 30000, AGE: 1353600", None),
+    ("{kind: summary, of: AGE, mean: 45.12}", "total: 30000, AGE: 5000", "sum of AGE 5000"),
+    (
+        "{kind: summary, of: INCOME, by: SEX, mean: {1: 700.1, 2: 499.9, total: 400.0}}",
+        SEXES,
+        "mean of INCOME",
+    ),
+    (
+        SHARES % ("48.0", "52.0"),
+        SEXES.replace("14400", "144000").replace("15600", "156000"),
+        "weights.range: 400 weights from 30 to 300; ",
+    ),
+]
+
+
+@pytest.mark.parametrize(("output", "totals", "message"), CLASHES)
+def test_weighted_figures_that_cannot_all_hold_are_told(tmp_path, output, totals, message):
+    text = f"\noutputs:\n  - {output}\n"
+    text += f"weights: {{weighted: true, range: [30, 300], totals: {{{totals}}}}}\n"
+    if message is None:
+        load(tmp_path, text)
+        return
+    with pytest.raises(evosynth.SpecError) as error:
+        load(tmp_path, text)
+    assert "no weights give all of these weighted figures: " in str(error.value)
+    assert message in str(error.value)
+    assert load(tmp_path, text, anyway=True).clashes
 
 
 @pytest.mark.parametrize(("text", "message"), FAULTS)
