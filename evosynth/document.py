@@ -175,15 +175,23 @@ class _Builder:
 
     def _run_together(self, node: yaml.SequenceNode, path: Path) -> None:
         """Tell of numbers whose commas were taken for those between items: [1,040, 2,200]."""
-        pairs = [
-            (a, b, self._between(a, b))
-            for a, b in pairwise(node.value if node.flow_style else [])
-            if _plain(a) and _plain(b) and _WHOLE.fullmatch(a.value) and _DIGITS.fullmatch(b.value)
-        ]
-        if len({gap == "," for _, _, gap in pairs}) < 2:
+        items = node.value if node.flow_style and all(map(_plain, node.value)) else []
+        groups = [items[:1]]
+        for before, item in pairwise(items):
+            if self._between(before, item) == ",":
+                groups[-1].append(item)
+            else:
+                groups.append([item])
+        pairs = [[item.value for item in group] for group in groups if len(group) > 1]
+        if len(groups) < 2 or not all(
+            len(pair) == 2 and _WHOLE.fullmatch(pair[0]) and _DIGITS.fullmatch(pair[1])
+            for pair in pairs
+        ):
             return
-        first, second = next((a, b) for a, b, gap in pairs if gap == ",")
-        self._misreading(first, path, _comma(first.value, f",{second.value}"))
+        thousands = all(re.fullmatch(r"\d{3}(?:\.\d+)?", end) for _, end in pairs)
+        if pairs and (thousands or len(pairs) == len(groups)):
+            first = next(group[0] for group in groups if len(group) > 1)
+            self._misreading(first, path, _comma(pairs[0][0], f",{pairs[0][1]}"))
 
     def _between(self, one: yaml.Node, other: yaml.Node) -> str:
         """Return what stands between two nodes of the same line."""
