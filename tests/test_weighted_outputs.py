@@ -226,6 +226,14 @@ FAULTS = [
         "the total of SEX=1, 900.5, is no multiple of 1",
     ),
     (
+        ONE % ", weighted: true" + "weights: {bounds: [2, 1], totals: {SEX: {1: 900, 2: 800}}}",
+        "weights.bounds: has no say where outputs are weighted",
+    ),
+    (
+        ONE % ", weighted: true" + "weights: {totals: {SEX: {1: 4.0e+9, 2: 5.0e+9}}}",
+        "weights.totals: weights of 22,500,000 on average have too many values",
+    ),
+    (
         "\noutputs:\n  - {kind: summary, of: AGE, median: 40, weighted: true}\n"
         "weights: {range: [1, 9]}",
         "there is no weighted median here",

@@ -12,7 +12,7 @@ from typing import Any
 
 from evosynth.errors import Fault, Path
 from evosynth.schema import Schema, Variable
-from evosynth.variables import VariableSpec, build
+from evosynth.variables import MAX_LEVELS, VariableSpec, build
 from evosynth.weights.spec import WeightsSpec
 from evosynth.weights.totals import Margin
 
@@ -44,6 +44,12 @@ def weight_variable(
         texts = [f"{end * mean:.{decimals}f}" for end in _USUAL]
     number = {"min": texts[0], "max": texts[1], "decimals": decimals}
     about = {"label": spec.label, "number": number, "shape": "lognormal"}
+    if spec.range is None and (_USUAL[1] - _USUAL[0]) * mean * 10**decimals > MAX_LEVELS:
+        message = (
+            f"weights of {mean:,.0f} on average have too many values; give totals in thousands"
+        )
+        faults.append(Fault((*_WHERE, "totals"), message))
+        return None
     own: list[Fault] = []
     found = build(spec.name, VariableSpec.model_validate(about), own, records)
     faults += [Fault((*_WHERE, "range"), fault.message) for fault in own]

@@ -22,6 +22,8 @@ from evosynth.weights.totals import MISSING, Margin, from_csv, inline, scaled
 from evosynth.written import read_beside
 
 _WHERE: Path = ("weights",)
+_AFTERWARDS = {"method", "design", "bounds", "trim", "scale", "round"}
+"""What calibration alone asks for."""
 
 
 def _one_or_two(value: Any) -> Any:
@@ -165,6 +167,10 @@ def build(
     if spec.design is not None:
         sampling = Sampling(**spec.design.model_dump(exclude={"sizes"}), sizes=spec.design.sizes)
         faults += _design_faults(spec.design, margins, schema)
+    if weighted:
+        for key in sorted(spec.model_fields_set & _AFTERWARDS):
+            message = "has no say where outputs are weighted: weights are drawn within range"
+            faults.append(Fault((*_WHERE, key), f"{message}; leave it out"))
     settings = Settings(spec.method, spec.bounds, spec.trim, spec.scale, spec.round, None, sampling)
     if not weighted:
         for message in settings.faults():
