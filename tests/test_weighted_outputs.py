@@ -226,6 +226,14 @@ FAULTS = [
         "the total of SEX=1, 900.5, is no multiple of 1",
     ),
     (
+        ONE % "" + "weights: {totals: {SEX: {1: 50, 2: 60}, AGE: 1500}}",
+        "the total of AGE is 1500, but values from 18 to 80 of 110 people sum to 1980 to 8800",
+    ),
+    (
+        ONE % "" + "weights: {totals: {SEX: {1: 50, 2: 60}, AGE by SEX: {1: 2000, 2: 4801}}}",
+        "the total of AGE, SEX=2 is 4801, but values from 18 to 80 of 60 people sum to 1080 to",
+    ),
+    (
         ONE % ", weighted: true" + "weights: {bounds: [2, 1], totals: {SEX: {1: 900, 2: 800}}}",
         "weights.bounds: has no say where outputs are weighted",
     ),
@@ -249,6 +257,19 @@ FAULTS = [
         "this measure has no agreed weighted form",
     ),
 ]
+
+
+@pytest.mark.parametrize("weighted", ["true", "false"])
+def test_values_of_files_are_found_by_label_or_code(tmp_path, weighted):
+    lines = ["SEX,male,14400", "SEX, Female ,15600", "EDUC,1.0,10000", "EDUC,2,10000"]
+    text = "\n".join(["variable,value,total", *lines, "EDUC,Degree,10000"])
+    (tmp_path / "totals.csv").write_text(text)
+    spec = load(tmp_path, ONE % "" + f"weights: {{weighted: {weighted}, totals: totals.csv}}")
+    assert spec.weighting.margins[0].cells == {("1",): 14400, ("2",): 15600}
+    assert [*spec.weighting.margins[1].cells] == [("1",), ("2",), ("3",)]
+    (tmp_path / "totals.csv").write_text(text + "\nSEX,1.0,5\n")
+    with pytest.raises(evosynth.SpecError, match="SEX=1 stands there twice"):
+        load(tmp_path, ONE % "" + "weights: {totals: totals.csv}")
 
 
 SHARES = "{kind: frequencies, of: SEX, percentages: {1: %s, 2: %s}}"

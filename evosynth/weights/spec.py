@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
@@ -18,7 +19,7 @@ from evosynth.weights import conflicts
 from evosynth.weights.calibrate import Settings
 from evosynth.weights.design import Sampling
 from evosynth.weights.distance import Method
-from evosynth.weights.totals import MISSING, Margin, from_csv, inline, scaled
+from evosynth.weights.totals import MISSING, Cell, Margin, from_csv, inline, scaled, text_of
 from evosynth.written import read_beside
 
 _WHERE: Path = ("weights",)
@@ -134,6 +135,7 @@ def read(spec: WeightsSpec, schema: Schema, folder: FilePath, faults: list[Fault
         if isinstance(part, str):
             try:
                 margins, wrong = from_csv(read_beside(part, folder), path, shown(part))
+                margins = [_coded(margin, schema, wrong) for margin in margins]
             except ValueError as error:
                 margins, wrong = [], [Fault(path, str(error))]
         elif part is None:
@@ -143,6 +145,33 @@ def read(spec: WeightsSpec, schema: Schema, folder: FilePath, faults: list[Fault
         found += margins
         faults += wrong
     return found
+
+
+def _coded(margin: Margin, schema: Schema, faults: list[Fault]) -> Margin:
+    """Write values of a file as the spec does: labels as codes, 1.0 as 1."""
+    if not set(margin.names) <= set(schema.index):
+        return margin
+    cells: dict[Cell, float] = {}
+    for cell, total in margin.cells.items():
+        own = tuple(
+            _code(value, schema[name]) for name, value in zip(margin.names, cell, strict=True)
+        )
+        if own in cells:
+            faults.append(Fault(margin.path, f"{margin.called(own)} stands there twice"))
+        cells[own] = total
+    return replace(margin, cells=cells)
+
+
+def _code(value: str, variable: Variable) -> str:
+    if value in variable.levels:
+        return value
+    labels = [label.casefold().strip() for label in variable.labels or ()]
+    if labels.count(value.casefold()) == 1:
+        return variable.texts[labels.index(value.casefold())]
+    with suppress(ValueError):
+        same = text_of(float(value))
+        return same if same in variable.levels else value
+    return value
 
 
 def build(
@@ -178,6 +207,9 @@ def build(
             faults.append(Fault((*_WHERE, key), text))
     if len(faults) == before:
         faults += [Fault((*_WHERE, "totals"), text) for text in conflicts.sums(margins)]
+    if len(faults) == before and not weighted and (spec.method != "linear" or spec.bounds):
+        for margin in margins:
+            faults += _range_faults(margin, margins, schema)
     if len(faults) > before:
         return None
     return Weighting(spec.name, spec.label, settings, tuple(margins), weighted)
@@ -222,6 +254,28 @@ def _margin_faults(margin: Margin, schema: Schema) -> Iterator[Fault]:
             listed = ", ".join(without[:5]) + (", …" if len(without) > 5 else "")
             message = f"no total for {variable.name}={listed}; totals list every value"
             yield Fault(margin.path, message)
+
+
+def _range_faults(margin: Margin, margins: list[Margin], schema: Schema) -> Iterator[Fault]:
+    """Totals of a quantity that people with the smallest or largest value do not come to."""
+    if margin.quantity is None:
+        return
+    counted = [m for m in margins if m.quantity is None]
+    people = next((m.cells for m in counted if m.names == margin.names), {})
+    if not margin.names and counted:
+        people = {(): counted[0].sum}
+    values = schema[margin.quantity].quantities
+    for cell, total in margin.cells.items():
+        if cell not in people:
+            continue
+        least, most = people[cell] * float(values.min()), people[cell] * float(values.max())
+        if not least <= total <= most:
+            yield Fault(
+                margin.path,
+                f"the total of {margin.called(cell)} is {total:.12g}, but values from "
+                f"{values.min():.10g} to {values.max():.10g} of {people[cell]:.12g} people sum to "
+                f"{least:.12g} to {most:.12g}",
+            )
 
 
 def _design_faults(spec: DesignSpec, margins: list[Margin], schema: Schema) -> Iterator[Fault]:
