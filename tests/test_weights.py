@@ -288,6 +288,23 @@ def test_tables_of_pandas_are_totals():
         np.testing.assert_allclose(found.weights, 10)
 
 
+def test_sums_beside_their_parts_are_checked_and_left_out(tmp_path):
+    plain = evosynth.calibrate(SAMPLE, CROSSED)
+    rows = CROSSED["SEX:REGION"]
+    rows = {sex: {**row, "total": sum(row.values())} for sex, row in rows.items()}
+    ends = {region: rows[1][region] + rows[2][region] for region in (1, 2, 3)}
+    rows["Total"] = {**ends, "total": 43500}
+    education = {**CROSSED["EDUC"], "total": 43500}
+    found = evosynth.calibrate(SAMPLE, {"SEX:REGION": rows, "EDUC": education})
+    np.testing.assert_allclose(found.weights, plain.weights)
+    file = tmp_path / "t.csv"
+    file.write_text("SEX,total\n1,21000\n2,22500\nTotal,43500\n")
+    assert evosynth.calibrate(SAMPLE, file).weights.sum() == pytest.approx(43500)
+    file.write_text("SEX,total\n1,21000\n2,22500\nTotal,43501\n")
+    with pytest.raises(WeightsError, match="SEX=Total is 43501, but its parts sum to 43500"):
+        evosynth.calibrate(SAMPLE, file)
+
+
 def test_a_value_has_one_total():
     frame = pd.DataFrame({"G": [1, 2]})
     with pytest.raises(WeightsError, match="G.1: 1 stands there twice"):

@@ -122,7 +122,7 @@ def inline(tree: Any, path: Path = (), levels: Mapping[str, Sequence[str]] | Non
             if cell in cells:
                 faults.append(Fault(where, f"{':'.join(cell)} stands there twice"))
             cells[cell] = number(given, where, faults, negative=quantity is not None)
-        found.append(Margin(names, cells, quantity, here))
+        found.append(_plain_cells(Margin(names, cells, quantity, here), faults))
     return found, faults
 
 
@@ -211,7 +211,26 @@ def from_csv(text: str, path: Path = (), file: str = "") -> Read:
         if not wrong:
             margins[key][cell] = value
     found = [Margin(names, cells, quantity, path) for (quantity, names), cells in margins.items()]
-    return found, faults
+    return [_plain_cells(margin, faults, file) for margin in found], faults
+
+
+def _plain_cells(margin: Margin, faults: list[Fault], file: str = "") -> Margin:
+    """Leave out sums that stand beside their parts, as in printed tables, if they are right."""
+    if not any(EVERYONE in map(str.casefold, cell) for cell in margin.cells):
+        return margin
+    cells = {c: v for c, v in margin.cells.items() if EVERYONE not in map(str.casefold, c)}
+    where = f"{file}: " if file else ""
+    for cell, total in margin.cells.items():
+        summed = [value.casefold() == EVERYONE for value in cell]
+        parts = [
+            value
+            for other, value in cells.items()
+            if all(any_ or a == b for any_, a, b in zip(summed, cell, other, strict=True))
+        ]
+        if any(summed) and not math.isclose(math.fsum(parts), total, rel_tol=1e-9, abs_tol=1e-9):
+            message = f"{margin.called(cell)} is {total:.12g}, but its parts sum to"
+            faults.append(Fault(margin.path, f"{where}{message} {math.fsum(parts):.12g}"))
+    return Margin(margin.names, cells, margin.quantity, margin.path)
 
 
 def scaled(margins: Sequence[Margin], population: float) -> list[Margin]:
