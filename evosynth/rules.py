@@ -227,8 +227,8 @@ def _solved(
             continue
         column = schema.index[one.text]
         formula = Compiled.of(other, schema)
-        circular = any(column in derived[c].formula.used for c in derived)
-        if column not in derived and not circular and not set(formula.used) & set(derived):
+        uses = [(c, own.formula.used) for c, own in derived.items()]
+        if column not in derived and in_order([*uses, (column, formula.used)]) is not None:
             return Derived.of(column, formula, schema, False, True)
     return None
 
