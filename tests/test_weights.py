@@ -244,6 +244,15 @@ def test_csv_files_say_the_same(tmp_path):
     np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-12)
 
 
+@pytest.mark.parametrize("apart", [",", ";", "\t"])
+def test_csv_files_may_be_set_apart_otherwise_and_leave_missing_values_blank(tmp_path, apart):
+    file = tmp_path / "t.csv"
+    rows = [("G", "total"), ("1.0", "5"), ("", "18")]
+    file.write_text("".join(apart.join(row) + "\n" for row in rows))
+    found = evosynth.calibrate(pd.DataFrame({"G": [1, None, None]}), file)
+    assert found.weights.tolist() == pytest.approx([5, 9, 9])
+
+
 def test_texts_and_missing_values_are_categories():
     frame = pd.DataFrame({"G": ["a", "b", None, "b"]})
     found = evosynth.calibrate(frame, {"G": {"a": 5, "b": 6, "missing": 7}})
@@ -351,6 +360,7 @@ FAILURES = [
         {"method": "logit", "bounds": (0.2, np.inf)},
         "bounds: logit needs a finite upper one; raking does without",
     ),
+    (MARGINS, {"name": " "}, "name: expected the name of a column, not ' '"),
     (MARGINS, {"round": True}, "round: decimals from 0 to 9, not True"),
     (
         {"SEX": {1: 0, 2: 0}},

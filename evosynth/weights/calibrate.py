@@ -207,6 +207,8 @@ def calibrated(
         faults.append("there are no totals")
     if not len(frame):
         faults.append("there are no records")
+    if not (isinstance(name, str) and name.strip() and name.isprintable()):
+        faults.append(f"name: expected the name of a column, not {name!r}")
     if faults:
         raise WeightsError("\n".join(faults))
     if settings.population is not None:

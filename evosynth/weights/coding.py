@@ -38,7 +38,9 @@ class Column:
 
     def find(self, text: str) -> int:
         """Find a value by its text, as any number that is the same, or by its label; -1 if none."""
-        for known in (text, *(_same(text) if self.numbers else ()), self.labels.get(text)):
+        blank = () if text else (MISSING,)
+        same = _same(text) if self.numbers else ()
+        for known in (text, *blank, *same, self.labels.get(text)):
             if known in self._places:
                 return self._places[known]
         return -1

@@ -130,7 +130,7 @@ def explain(
                     reasons.append(_missed(labels[k], totals[k], gaps[k] * scale[k], units[k]))
             conflict = [labels[int(k)] for k in np.flatnonzero(np.abs(prices) > 1e-7)]
             if len(conflict) < len(labels):
-                listed = ", ".join(conflict[:12]) + (", …" if len(conflict) > 12 else "")
+                listed = "; ".join(conflict[:12]) + ("; …" if len(conflict) > 12 else "")
                 reasons.append(f"These totals stand against each other: {listed}.")
             remedy = "Merge small categories, leave a margin out" + (
                 ", or widen the bounds." if bounded else "."

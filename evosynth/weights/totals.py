@@ -175,7 +175,10 @@ def from_csv(text: str, path: Path = (), file: str = "") -> Read:
     each other, ``variable,value,total``, where ``SEX:REGION`` has values such as ``1:3``, and a
     quantity has no value.
     """
-    rows = [row for row in csv.reader(io.StringIO(text)) if any(part.strip() for part in row)]
+    first = text.partition("\n")[0]
+    apart = "," if "," in first else next((mark for mark in ";\t" if mark in first), ",")
+    lines = csv.reader(io.StringIO(text), delimiter=apart)
+    rows = [row for row in lines if any(part.strip() for part in row)]
     if len(rows) < 2:
         return [], [Fault(path, f"{file}: no totals in it; the first line names the columns")]
     header = [part.strip().lstrip("\ufeff") for part in rows[0]]
