@@ -217,6 +217,8 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         mine = [o if o and o.unit == unit and not o.weighted else None for o in outputs]
         theirs = [p if o is not None else Plan() for o, p in zip(mine, plans, strict=True)]
         faults += contradictions.find(mine, theirs, own, known)
+        if weighting is not None and not weighting.weighted and unit == "person":
+            faults += weights_spec.empty(weighting, theirs, own)
         tied = replace(bound, schema=own)
         faults += [*rule_clashes.find(tied, theirs), *linear_clashes.find(tied, theirs)]
     if schema.weight is not None and not known:

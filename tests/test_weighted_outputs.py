@@ -226,6 +226,11 @@ FAULTS = [
         "the total of SEX=1, 900.5, is no multiple of 1",
     ),
     (
+        "\noutputs:\n  - {kind: frequencies, of: SEX, counts: {1: 400, 2: 0}}\n"
+        "weights: {totals: {EDUC: {1: 50, 2: 40, 3: 20}, SEX: {1: 50, 2: 60}}}",
+        "the total of SEX=2 is 60, but published counts leave no record that; merge it",
+    ),
+    (
         ONE % "" + "weights: {totals: {SEX: {1: 50, 2: 60}, AGE: 1500}}",
         "the total of AGE is 1500, but values from 18 to 80 of 110 people sum to 1980 to 8800",
     ),

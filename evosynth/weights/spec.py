@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
@@ -12,9 +12,9 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from evosynth.errors import Fault, Path, shown, suggest
-from evosynth.objective import Text
+from evosynth.objective import CellTable, Plan, Text
 from evosynth.printed import Printed
-from evosynth.schema import Schema, Variable
+from evosynth.schema import IntArray, Schema, Variable
 from evosynth.weights import conflicts
 from evosynth.weights.calibrate import Settings
 from evosynth.weights.design import Sampling
@@ -254,6 +254,36 @@ def _margin_faults(margin: Margin, schema: Schema) -> Iterator[Fault]:
             listed = ", ".join(without[:5]) + (", …" if len(without) > 5 else "")
             message = f"no total for {variable.name}={listed}; totals list every value"
             yield Fault(margin.path, message)
+
+
+def empty(weighting: Weighting, plans: Sequence[Plan], schema: Schema) -> Iterator[Fault]:
+    """Totals of categories that no record has, as published counts say."""
+    tables = [table for plan in plans for table in plan.certain()]
+    for margin in weighting.margins:
+        if margin.quantity is not None:
+            continue
+        place = {schema.index[name]: i for i, name in enumerate(margin.names)}
+        known = [_there(table, place) for table in tables if set(place) & set(table.grid.columns)]
+        for cell, total in margin.cells.items():
+            if not total or MISSING in cell:
+                continue
+            levels = [schema[n].levels[value] for n, value in zip(margin.names, cell, strict=True)]
+            if not all(
+                there[tuple(groups[levels[i]] for i, groups in axes)] for axes, there in known
+            ):
+                message = (
+                    f"the total of {margin.called(cell)} is {total:.12g}, but published counts"
+                )
+                yield Fault(margin.path, f"{message} leave no record that; merge it with another")
+
+
+def _there(table: CellTable, place: Mapping[int, int]) -> tuple[list[tuple[int, IntArray]], Any]:
+    """Where a table may have records, by the variables that a margin has, too."""
+    columns = table.grid.columns
+    others = tuple(axis for axis, column in enumerate(columns) if column not in place)
+    there = (table.high > 0).reshape(table.grid.shape).any(axis=others)
+    pairs = zip(columns, table.grid.groups, strict=True)
+    return [(place[column], groups) for column, groups in pairs if column in place], there
 
 
 def _range_faults(margin: Margin, margins: list[Margin], schema: Schema) -> Iterator[Fault]:
