@@ -23,6 +23,31 @@ FLAGS = (
     "--disable-component-update --disable-sync"
 ).split()
 LABEL = "<script>alert(1)</script>"
+WORD = "Donaudampfschifffahrtselektrizitaetenhauptbetriebswerk"
+CAPTION = "a caption copied from the paper with its notes and its source " * 5
+LONG = f"""\
+title: {WORD}
+records: 300
+variables:
+  SEX: {{label: {WORD}, categories: {{1: {WORD}, 2: Other}}}}
+  {WORD.upper()}: {{categories: {{{", ".join(f"{n}: {WORD[n:]}" for n in range(14))}}}}}
+  INCOME: {{label: Income, integer: [0, 900000]}}
+outputs:
+  - kind: crosstab
+    rows: SEX
+    columns: {WORD.upper()}
+    counts: {{1: {[10] * 14}, 2: {[10] * 13 + [30]}}}
+  - kind: summary
+    title: {WORD} {CAPTION}
+    of: INCOME
+    by: SEX
+    mean: {{1: 123456.12, 2: 345.51}}
+    sd: {{1: 12.51, 2: 300.25}}
+  - kind: logit
+    formula: SEX ~ INCOME + {WORD.upper()}
+    coefficients: {{Intercept: 0.402, "{WORD.upper()}[2]": -0.2811, "{WORD.upper()}[3]": 10.28}}
+    standard_errors: {{Intercept: 0.402123, INCOME: 0.013}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +71,11 @@ def folders(tmp_path_factory):
     )
     missed = evosynth.synthesize(small(root, missing), strategy="classic", generations=2)
     assert not missed.exact
-    made = {"founding": founding, "nasty": nasty, "missed": missed, "risk": nasty}
+    (root / "spec").mkdir()
+    words = small(root / "spec", LONG)
+    words = evosynth.synthesize(words, strategy="classic", generations=1)
+    assert not words.exact
+    made = {"founding": founding, "nasty": nasty, "missed": missed, "risk": nasty, "words": words}
     found = {name: result.save(root / name) for name, result in made.items()}
     people = ["--original", root / "missed" / "data.csv", "--holdout", root / "nasty" / "data.csv"]
     asked = ["--keys", "AREA,AGE", "--categorical", "AGE", "--target", "WORK", "--force"]
@@ -81,7 +110,7 @@ def opened(browser, folders):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("name", ["founding", "nasty", "missed", "risk"])
+@pytest.mark.parametrize("name", ["founding", "nasty", "missed", "risk", "words"])
 def test_nothing_is_cut_or_overlaps(name, width, scheme, opened):
     page = opened(name, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -97,7 +126,8 @@ def test_nothing_is_cut_or_overlaps(name, width, scheme, opened):
         """() => {
             const parts = [...document.querySelectorAll(
                 'h1, h2, h3, h4, p, dl, table, figure, nav li, summary, .card')]
-                .filter(e => e.getBoundingClientRect().height && !e.closest('.scroll table *'));
+                .filter(e => e.getBoundingClientRect().height && e.checkVisibility({
+                    contentVisibilityAuto: true}) && !e.closest('.scroll table *'));
             const found = [];
             for (const a of parts) for (const b of parts) {
                 if (a === b || a.contains(b) || b.contains(a)) continue;
@@ -114,7 +144,7 @@ def test_nothing_is_cut_or_overlaps(name, width, scheme, opened):
     assert back == {"light": "rgb(255, 255, 255)", "dark": "rgb(13, 17, 23)"}[scheme]
 
 
-@pytest.mark.parametrize("name", ["founding", "missed", "risk"])
+@pytest.mark.parametrize("name", ["founding", "missed", "risk", "words"])
 def test_phones_show_tables_and_pictures_whole(name, opened):
     page = opened(name, 390)
     wide = page.evaluate(
@@ -219,6 +249,33 @@ def test_misses_are_loud_and_exact_figures_quiet(opened):
     assert len(listed.inner_text().splitlines()) == 2  # a phone has no column for the output
     quiet = opened("founding").locator("td.exact").first
     assert int(quiet.evaluate("e => getComputedStyle(e).fontWeight")) == 400
+
+
+PAPER = 673
+"""Pixels between the margins of A4."""
+
+
+@pytest.mark.parametrize("name", ["founding", "missed", "risk", "words"])
+def test_nothing_is_beside_the_paper(name, opened):
+    page = opened(name, PAPER)
+    page.emulate_media(media="print")
+    outside = page.evaluate(
+        """() => [...document.querySelectorAll('td, th, caption, p, pre, h1, h2, h3, h4, li')]
+            .filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('svg'))
+            .map(e => e.outerHTML.slice(0, 80))"""
+    )
+    assert outside == []
+
+
+def test_long_titles_are_cut_where_they_only_point(opened):
+    page = opened("words")
+    title = f"{WORD} {CAPTION}".strip()
+    assert page.locator("h3", has_text=CAPTION.strip()).count() == 1
+    cut = page.locator("#misses ~ .scroll td.wide", has_text="…").first.inner_text()
+    assert cut == title[:80].rstrip() + "…"
+    heads = page.locator(".matrix thead span")
+    assert heads.count() == 2
+    assert all(box["height"] <= 161 for box in (h.bounding_box() for h in heads.all()))
 
 
 def test_it_prints(opened, tmp_path):

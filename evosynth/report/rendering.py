@@ -13,6 +13,9 @@ from evosynth.errors import many
 from evosynth.report.figures import heat, number
 from evosynth.report.pictures import drawn_bars
 
+_LONGEST = 80
+"""Characters of a title where it only points to what it is the title of."""
+
 
 @cache
 def environment() -> Environment:
@@ -29,6 +32,7 @@ def environment() -> Environment:
         "number": number,
         "comma": lambda value: f"{value:,}",
         "many": many,
+        "cut": lambda text: text if len(text) <= _LONGEST else f"{text[:_LONGEST].rstrip()}…",
         "at": lambda value: f"{value:.2f}",
         "per_cent": lambda value: f"{100 * value:.1f} %",
         "picture": _picture,
