@@ -24,6 +24,7 @@ from evosynth.moments import GroupMoments
 from evosynth.objective import CellTable, Figure, Plan, Text
 from evosynth.printed import Within
 from evosynth.problem import Problem
+from evosynth.routes import links
 from evosynth.rules import Bound, RuleSpec
 from evosynth.sampling import redrawn
 from evosynth.schema import Codes, FloatArray, IntArray, Schema, Variable
@@ -108,18 +109,21 @@ def first_uncounted(given: HouseholdsSpec, bound: Bound, variables: dict[str, Va
     kept = frozenset({person, schema.index[given.size], schema.index[name]})
     same = RuleSpec(rule=str(variables[name].counts))
     node = expression.resolve(expression.parse(same.rule, True), schema)
-    rules = [rule for rule in bound.rules if name not in rule.node.names]
+    rules = [r for r in bound.rules if name not in r.node.names and r.violated is None]
     own = Bonds(
         tuple(one for one in schema.bonds.derived if one.column not in kept),
         tuple(Compiled.of(n, schema) for n in (node, *(rule.node for rule in rules))),
+        tuple(link for rule in rules for link in links(rule.node, schema)),
     )
     margins = [variable.proportions for variable in schema.variables]
     for number in range(schema.variables[person].size):
         rows[:, person] = number
+        tried = rows.copy()
         try:
-            redrawn(schema, own, margins, rows.copy(), np.random.default_rng(number), kept)
+            redrawn(schema, own, margins, tried, np.random.default_rng(number), kept)
         except SizeError:
-            continue
+            if not own.complete(tried).any():  # one who may be is enough
+                continue
         return number
     return 0
 

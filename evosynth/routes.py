@@ -81,18 +81,21 @@ def _told(variable: Variable, allowed: Flags) -> bool:
 
 def follow(
     schema: Schema,
+    bonds: Bonds,
     codes: Codes,
     margins: Sequence[FloatArray],
     published: frozenset[int],
     rng: np.random.Generator,
+    kept: frozenset[int] = frozenset(),
 ) -> None:
-    """Give variables, in place, values that rules allow given those that decide."""
-    bonds = schema.bonds
-    if bonds is None or not bonds.links:
+    """Give variables, in place, but not ``kept``, values that rules allow given others."""
+    if not bonds.links:
         return
     for own in routes(schema, bonds, published):
-        bonds.complete(codes)
         column = own[0].column
+        if column in kept:
+            continue
+        bonds.complete(codes)
         for rows, share in _allowed(own, codes, margins[column]):
             left = rows[share[codes[rows, column]] == 0]
             codes[left, column] = rng.choice(len(share), len(left), p=share)

@@ -70,6 +70,13 @@ class Bound:
     """Derived variables: name, formula, and whether it gives levels of categories."""
     plans: tuple[Plan, ...] = ()
 
+    def within(self, schema: Schema) -> Bound:
+        """Keep what is about the variables of a schema, such as that of households."""
+        known = set(schema.index)
+        rules = tuple(rule for rule in self.rules if known.issuperset(rule.node.names))
+        formulas = tuple(one for one in self.formulas if known.issuperset((one[0], *one[1].names)))
+        return replace(self, schema=schema, rules=rules, formulas=formulas)
+
     def __bool__(self) -> bool:
         """Tell whether anything ties values to each other."""
         return bool(self.rules or self.formulas)

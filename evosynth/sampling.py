@@ -178,10 +178,12 @@ def sample(
         codes[:, column] = np.minimum(levels, len(edges) - 1)
     if waiting:
         hints.draw(schema, codes, margins, waiting, rng)
-    routes.follow(schema, codes, margins, problem.told, rng)
+    told = problem.told
+    if schema.bonds is not None:
+        routes.follow(schema, schema.bonds, codes, margins, told, rng)
     _fill_cells(problem, codes, rng)
     if schema.bonds is not None:
-        codes = redrawn(schema, schema.bonds, margins, codes, rng)
+        codes = redrawn(schema, schema.bonds, margins, codes, rng, told=told)
     return codes
 
 
@@ -216,7 +218,7 @@ def seat(problem: Problem, codes: Codes, rng: np.random.Generator) -> Codes:
         allowed[left] = bonds.complete(rows)
         shuffled[left] = rows
     margins = [univariate(problem, column) for column in range(len(schema.variables))]
-    seated = redrawn(schema, bonds, margins, shuffled, rng, frozenset({fixed}))
+    seated = redrawn(schema, bonds, margins, shuffled, rng, frozenset({fixed}), problem.told)
     return np.asarray(seated[np.argsort(seated[:, fixed], kind="stable")])
 
 
@@ -227,10 +229,12 @@ def redrawn(
     codes: Codes,
     rng: np.random.Generator,
     kept: frozenset[int] = frozenset(),
+    told: frozenset[int] = frozenset(),
 ) -> Codes:
     """Change values, but not of ``kept``, of records that break a rule until all may be.
 
-    One value of a rule that is broken is redrawn at a time, and kept if no more rules are broken.
+    One value of a rule that is broken is redrawn at a time, with what follows from it, and kept if
+    no more rules are broken. ``told``: columns of which figures are published.
     """
     parts = [np.array(sorted(columns - kept), dtype=np.int64) for columns in bonds.parts()]
     allowed = bonds.complete(codes)
@@ -253,6 +257,7 @@ def redrawn(
                 even = np.where(share > 0, 1 / np.count_nonzero(share), 0.0)
                 share = even if turn % 2 else share
                 changed[some, column] = rng.choice(len(share), len(some), p=share)
+        routes.follow(schema, bonds, changed, margins, told, rng, kept)
         sound = bonds.complete(changed)
         more = np.column_stack(bonds.broken(changed)).sum(axis=1) > broken.sum(axis=1)
         back = more & (rng.random(len(left)) > _FORGIVEN)

@@ -219,7 +219,7 @@ def load(path: str | os.PathLike[str], *, anyway: bool = False) -> Spec:
         faults += contradictions.find(mine, theirs, own, known)
         if weighting is not None and not weighting.weighted and unit == "person":
             faults += weights_spec.empty(weighting, theirs, own)
-        tied = replace(bound, schema=own)
+        tied = bound.within(own)
         faults += [*rule_clashes.find(tied, theirs), *linear_clashes.find(tied, theirs)]
     if schema.weight is not None and not known:
         own_places = [places.get(k, ("outputs", k)) for k in range(len(plans))]

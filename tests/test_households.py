@@ -183,3 +183,47 @@ def test_variables_of_persons_and_households_rise_with_each_other(load):
 def test_nothing_rises_with_the_number_of_a_household(load):
     with pytest.raises(evosynth.SpecError, match="'HID' tells records apart; nothing rises"):
         load(RISING.replace("PNO: -0.3", "HID: 0.3"))
+
+
+SKIPPED = """records: 246
+households: {count: 100, size: HSIZE}
+variables:
+  HSIZE: {integer: [1, 6], unit: household}
+  TENURE: {categories: {own: Owner, rent: Renter}, unit: household, missing: {dk: Don't know}}
+  NKIDS: {integer: [0, 4], unit: household, counts: AGE < 16}
+  REL: {categories: {1: Head, 2: Partner, 3: Child, 4: Other}}
+  AGE: {integer: [0, 95]}
+  WORK: {categories: {1: "Yes", 2: "No"}, missing: {-8: Under 16}}
+  HAPPY: {integer: [0, 10], missing: {-8: Under 16, -9: Refused}}
+rules:
+  - if PNO == 1 then REL == 1 and AGE >= 18
+  - if PNO > 1 then REL != 1
+  - if PNO > 2 then REL != 2
+  - if REL == 2 then AGE >= 18
+  - if AGE < 16 then WORK == -8 and HAPPY == -8 else WORK != -8 and HAPPY != -8
+  - if AGE < 16 then REL in (3, 4)
+outputs:
+  - kind: frequencies
+    unit: household
+    of: HSIZE
+    counts: {1: 28, 2: 32, 3: 16, 4: 16, 5: 6, 6: 2}
+"""
+
+
+def test_rare_codes_that_rules_ask_of_children_do_not_keep_them_out_of_households(load):
+    result = evosynth.synthesize(load(SKIPPED), 1, time=20)
+    assert result.exact
+    data = result.data
+    young = data["AGE"] < 16
+    assert young.mean() > 0.08
+    assert (data["HAPPY"][young] == -8).all() and (data["HAPPY"][~young] != -8).all()
+    assert (data["NKIDS"] == young.groupby(data["HID"]).transform("sum")).all()
+
+
+def test_clashes_of_households_are_told_without_the_rules_of_persons(load):
+    text = SKIPPED.replace("integer: [0, 4], unit", "integer: [2, 4], unit")
+    with pytest.raises(evosynth.SpecError) as found:
+        load(text)
+    assert "HSIZE=1 has 28 records, but the rules and derived variables forbid it" in str(
+        found.value
+    )
