@@ -304,14 +304,28 @@ def _fill_cells(problem: Problem, codes: Codes, rng: np.random.Generator) -> Non
 
 
 def _models(problem: Problem) -> dict[int, Smooth]:
-    """For each explained variable, the published model of it that is given most."""
+    """For each explained variable, the published model of it that is given most.
+
+    Of models that are given as much, the one of most parameters: a negative binomial tells how
+    widely counts are spread, a Poisson model of the same counts does not.
+    """
     found: dict[int, Smooth] = {}
     for block in problem.smooth:
         if block.outcome is not None:
             known = found.get(block.outcome)
-            if known is None or len(block.given) > len(known.given):
+            if known is None or len(block.given) > len(known.given) or _finer(block, known):
                 found[block.outcome] = block
     return found
+
+
+def _finer(block: Smooth, known: Smooth) -> bool:
+    """Tell whether a model has more parameters than one that is given as much."""
+    both = isinstance(block, Model) and isinstance(known, Model)
+    return both and len(block.given) == len(known.given) and _size(block) > _size(known)
+
+
+def _size(block: Smooth) -> int:
+    return block.likelihood.size if isinstance(block, Model) else 0
 
 
 def _order(n_columns: int, models: dict[int, Smooth]) -> list[int]:

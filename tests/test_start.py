@@ -132,3 +132,10 @@ def test_weights_of_which_a_model_makes_nothing_do_not_end_the_run():
     spec = load(SPECS / "school-absence.yaml")  # with this seed a likelihood overflows
     result = synthesize(spec, 7, time=1)
     assert len(result.data) == 146
+
+
+def test_counts_are_drawn_as_widely_as_a_negative_binomial_tells_and_not_as_a_poisson_model_does():
+    problem = problem_of(load(SPECS / "school-absence.yaml"))
+    source = source_of(Records(problem))
+    # Rows of equal weights that would tell as much: few where calibration must bend all of them.
+    assert source.weights.sum() ** 2 / (source.weights @ source.weights) > 500
