@@ -10,6 +10,7 @@ import pytest
 import evosynth
 from evosynth.cli import main
 from evosynth.problem import Problem
+from evosynth.weights.column import weigh
 
 HERE = Path(__file__).parent / "weights"
 SPECS = Path(__file__).parent.parent / "specs"
@@ -275,6 +276,25 @@ def test_values_of_files_are_found_by_label_or_code(tmp_path, weighted):
     (tmp_path / "totals.csv").write_text(text + "\nSEX,1.0,5\n")
     with pytest.raises(evosynth.SpecError, match="SEX=1 stands there twice"):
         load(tmp_path, ONE % "" + "weights: {totals: totals.csv}")
+
+
+def test_weighted_totals_of_quantities_leave_missing_values_out(tmp_path):
+    text = VARIABLES.replace("2: Female}", "2: Female}, missing: {-9: Refused}")
+    text += ONE % "" + "weights: {weighted: true, range: [20, 90], totals: {%s}}"
+    file = tmp_path / "spec.yaml"
+    sexes, sums = "SEX: {1: 6240, 2: 5760, -9: 1000}", "AGE by SEX: {1: 300000, 2: 200000%s}"
+    file.write_text(text % f"{sexes}, {sums % ''}")
+    data = SAMPLE.assign(WEIGHT=30.0)
+    data.loc[:20, "SEX"] = -9
+    found = weigh(data, evosynth.load(file).weighting).margins
+    assert found["records"].tolist() == [*(data["SEX"].value_counts()[[1, 2, -9, 1, 2]])]
+    ages = (30 * data["AGE"]).groupby(data["SEX"]).sum()
+    assert found["after"].tolist()[3:] == [ages[1], ages[2]]
+    file.write_text(text % f"{sexes}, {sums % ', -9: 50000'}")
+    with pytest.raises(evosynth.SpecError) as error:
+        evosynth.load(file)
+    assert "records that miss 'SEX' are in no weighted table or sum" in str(error.value)
+    assert str(error.value).endswith("; leave the total of -9 out")
 
 
 SHARES = "{kind: frequencies, of: SEX, percentages: {1: %s, 2: %s}}"

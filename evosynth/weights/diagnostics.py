@@ -122,7 +122,7 @@ def _finite(bounds: tuple[float, float] | None) -> list[float | None] | None:
 
 
 def _sums(cells: IntArray, weights: FloatArray, size: int) -> FloatArray:
-    return np.bincount(cells, weights, size).astype(np.float64)
+    return np.bincount(cells, weights, size)[:size].astype(np.float64)
 
 
 def margin_table(
@@ -136,6 +136,7 @@ def margin_table(
     start = design * factor
     for margin, cells in zip(coded.margins, coded.codes, strict=True):
         size = len(margin.cells)
+        cells = np.where(cells < 0, size, cells)  # records that a weighted total leaves out
         held = np.bincount(cells, minlength=size)
         if margin.quantity is None:
             before, after = (_sums(cells, w, size) for w in (start, weights))

@@ -186,7 +186,7 @@ def build(
     if len(faults) > before:
         return None
     for margin in margins:
-        faults += _margin_faults(margin, schema)
+        faults += _margin_faults(margin, schema, weighted)
     labels = [margin.label for margin in margins]
     for again in sorted({label for label in labels if labels.count(label) > 1}):
         faults.append(Fault((*_WHERE, "totals"), f"the totals of {again} are given twice"))
@@ -223,7 +223,7 @@ def _name_faults(spec: WeightsSpec, schema: Schema) -> Iterator[Fault]:
         yield Fault((*_WHERE, "name"), f"{spec.name!r} is a variable already; choose another name")
 
 
-def _margin_faults(margin: Margin, schema: Schema) -> Iterator[Fault]:
+def _margin_faults(margin: Margin, schema: Schema, weighted: bool) -> Iterator[Fault]:
     known = [variable.name for variable in schema.shown]
     wrong = [n for n in (*margin.names, margin.quantity) if n is not None and n not in known]
     for name in wrong:
@@ -246,10 +246,19 @@ def _margin_faults(margin: Margin, schema: Schema) -> Iterator[Fault]:
             if value not in schema[name].levels and value != MISSING:
                 hint = schema[name].hint(value)
                 yield Fault(margin.path, f"{name!r} has no value {shown(value)!r}{hint}")
+    # Weighted tables and means leave missing values out.
+    plain = weighted and (margin.quantity is not None or len(margin.names) > 1)
+    for name, values in zip(margin.names, zip(*margin.cells, strict=True), strict=True):
+        valid = schema[name].texts[: schema[name].valid]
+        absent = [v for v in dict.fromkeys(values) if v not in valid]
+        if plain and absent and set(absent) <= {*schema[name].texts, MISSING}:
+            message = f"records that miss {name!r} are in no weighted table or sum"
+            yield Fault(margin.path, f"{message}; leave the total of {absent[0]} out")
     if len(margin.names) == 1:
         given = {cell[0] for cell in margin.cells}
         variable = schema[margin.names[0]]
-        without = [text for text in variable.texts if text not in given]
+        needed = variable.texts[: variable.valid] if plain else variable.texts
+        without = [text for text in needed if text not in given]
         if without:
             listed = ", ".join(without[:5]) + (", …" if len(without) > 5 else "")
             message = f"no total for {variable.name}={listed}; totals list every value"
