@@ -293,3 +293,23 @@ def test_the_page_made_anew_is_the_same(folders):
     before = (folders["founding"] / "report.html").read_bytes()
     assert report.make(folders["founding"]).read_bytes() == before
     assert len(before) < 3_000_000
+
+
+@pytest.mark.parametrize("name", ["founding", "missed", "risk"])
+def test_short_words_stay_whole_on_paper(name, opened):
+    page = opened(name, PAPER)
+    page.emulate_media(media="print")
+    broken = page.evaluate(
+        """() => [...document.querySelectorAll('table:not(.words, .matrix) thead th')].filter(e => {
+            const lines = new Set(), range = document.createRange();
+            const text = e.firstChild;
+            if (!text || text.nodeType !== 3 || /\\s|-/.test(text.data.trim())) return false;
+            for (let i = 0; i < text.data.length; i++) {
+                range.setStart(text, i); range.setEnd(text, i + 1);
+                lines.add(Math.round(range.getBoundingClientRect().top));
+            }
+            return lines.size > 1;
+        }).map(e => e.textContent)"""
+    )
+    assert broken == []
+    assert page.locator("table:not(.words, .matrix) thead th").count() > 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -13,8 +14,19 @@ from evosynth.errors import many
 from evosynth.report.figures import heat, number
 from evosynth.report.pictures import drawn_bars
 
+_WORD = 16
+"""Letters of a word that is broken where a table has no room for it."""
+_LINE = 71
+"""Letters that stand beside each other on paper."""
 _LONGEST = 80
 """Characters of a title where it only points to what it is the title of."""
+
+
+def _words(texts: Iterable[object], columns: Sequence[str] = ()) -> str:
+    """Return the class of a table whose words may have to be broken to have room on paper."""
+    lengths = [max(map(len, str(text).split()), default=0) for text in texts]
+    heads = [max(map(len, text.split()), default=0) + 2 for text in columns]
+    return " words" if max(lengths, default=0) > _WORD or sum(heads) > _LINE else ""
 
 
 @cache
@@ -32,6 +44,7 @@ def environment() -> Environment:
         "number": number,
         "comma": lambda value: f"{value:,}",
         "many": many,
+        "words": _words,
         "cut": lambda text: text if len(text) <= _LONGEST else f"{text[:_LONGEST].rstrip()}…",
         "at": lambda value: f"{value:.2f}",
         "per_cent": lambda value: f"{100 * value:.1f} %",
