@@ -158,7 +158,8 @@ def sample(
     models = _models(problem) if informed else {}
     waiting: dict[int, hints.Partners] = {}
     if informed and like is None:
-        waiting = hints.late(schema, (*schema.associations, *guessed), models)
+        published = [pair for block in problem.smooth for pair in block.associations]
+        waiting = hints.late(schema, published, guessed, models)
     for column in _order(len(margins), models):
         if column in schema.derived or column in waiting:
             continue

@@ -124,6 +124,30 @@ def test_variables_rise_with_what_follows_from_others(load):
     assert abs(found.loc["S", "BP"]) < 0.1
 
 
+def test_missing_values_are_not_the_largest_that_a_variable_rises_with(load):
+    text = """
+records: 2000
+variables:
+  SEX: {categories: {1: Male, 2: Female}}
+  EARN: {integer: [0, 500], shape: lognormal, missing: {-9: {label: Refused, share: 30%}}}
+  OTHER: {integer: [0, 500], shape: lognormal}
+  TOTAL: {integer: [0, 1000], derived: EARN + OTHER, missing: true}
+  CARS: {integer: [0, 20], shape: normal, rises_with: {TOTAL: 0.6}}
+  RENT: {integer: [0, 99], rises_with: {EARN: 0.6}, missing: {-8: {label: Owner, share: 40%}}}
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 900, 2: 1100}}
+"""
+    data = evosynth.synthesize(load(text), 1).data
+    refused = data["TOTAL"].isna()
+    assert 0.25 < refused.mean() < 0.35
+    assert abs(data["CARS"][refused].mean() - data["CARS"][~refused].mean()) < 0.5
+    assert 0.5 < data["CARS"].corr(data["TOTAL"].astype("Float64"), "spearman") < 0.8
+    rents = data["RENT"] >= 0
+    assert abs(data["RENT"][rents & refused].mean() - data["RENT"][rents].mean()) < 6
+    both = data[rents & ~refused]
+    assert 0.5 < both["RENT"].corr(both["EARN"], "spearman") < 0.7
+
+
 def test_associations_with_derived_variables_hold_where_all_types_are_listed(load):
     text = """
 records: 3000
