@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from evosynth.spec import Spec
 
 
+_MOST_VALUES = 1000
+
+
 def _names(value: Any) -> Any:
     """Take a single name for a list of one."""
     return [value] if isinstance(value, str) else value
@@ -146,4 +149,17 @@ def people(
     outside = None if holdout is None else frame_of(holdout)
     found = People(spec.risk, spec.schema, frame, outside)
     found.assess(frame)  # the original in place of the synthetic data, only to find faults
+    found.assess(_values(spec.schema))  # and values alone, to find levels that are coded otherwise
     return found
+
+
+def _values(schema: Schema) -> pd.DataFrame:
+    """Return records that have every value of every variable, of large ones the first."""
+    import numpy as np
+    import pandas as pd
+
+    own = [variable for variable in schema.shown if variable.identifier is None]
+    places = np.arange(min(_MOST_VALUES, max(variable.size for variable in own)))
+    return pd.DataFrame(
+        {variable.name: variable.decode(places % variable.size) for variable in own}
+    )

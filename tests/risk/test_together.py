@@ -14,6 +14,8 @@ from evosynth import cli
 from evosynth.errors import DataError, RiskError
 from evosynth.risk.assessment import assess
 from evosynth.risk.comparators import margins, synthesise
+from evosynth.risk.spec import people
+from evosynth.spec import load
 
 KEYS = ["age", "educ", "religious"]
 MODEL = "affair ~ religious + rate_marriage"
@@ -95,3 +97,26 @@ def test_plain_measures_import_neither_matplotlib_nor_scikit_learn(original):
     before = {"matplotlib", "sklearn"} & set(sys.modules)
     assess(frame, frame, keys=["k"], target="t", utility=True)
     assert {"matplotlib", "sklearn"} & set(sys.modules) == before
+
+
+def test_a_spec_that_codes_otherwise_than_the_original_is_told_before_the_search(tmp_path):
+    file = tmp_path / "spec.yaml"
+    file.write_text(
+        "records: 40\n"
+        "variables:\n"
+        "  ID: {identifier: {prefix: P, digits: 4}}\n"
+        "  SEX: {categories: {1: Men, 2: Women}}\n"
+        "  AGE: {integer: [16, 90]}\n"
+        "outputs:\n"
+        "  - {kind: frequencies, of: SEX, counts: {1: 20, 2: 20}}\n"
+        "risk: {keys: AGE, targets: SEX, bins: {AGE: 4}}\n"
+    )
+    spec = load(file)
+    for first, second, message in (("Men", "Women", "'SEX': the synthetic data"), ("1", "2", "")):
+        other = tmp_path / "original.csv"
+        other.write_text("SEX,AGE\n" + f"{first},20\n{second},30\n" * 10)
+        if not message:
+            assert people(spec, str(other), None, None) is not None
+            continue
+        with pytest.raises(RiskError, match=message):
+            people(spec, str(other), None, None)
