@@ -280,7 +280,7 @@ BAD_VARIABLES = [
     ("{integer: [0, 9], missing: {5: b}}", "X.missing.5: this code is a valid value as well"),
     (
         "{integer: [0, 9], missing: {none: b}}",
-        "X.missing.none: the other values are numbers; write a number",
+        "X.missing.none: the other values are numbers; write a whole number such as -9",
     ),
     ("{integer: [0, 9], missing: 7}", "X.missing: write true (missing values are blanks), or"),
     (
