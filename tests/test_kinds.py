@@ -144,7 +144,7 @@ def test_figures_that_only_the_proof_can_tell_are_told(
     path.write_text(SPEC.replace("everyone", "tithe"))
     assert cli.main(["run", str(path), "-o", str(tmp_path / "out")]) == 1
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "0 of 1 published figures reproduced exactly as printed."
+    assert said[0] == "0 of 1 published figure reproduced exactly as printed."
     assert said[-2] == (
         "The search stopped: it took every figure for exact, but recomputed from the data some "
         "are not. Another --seed may do better."
