@@ -23,9 +23,8 @@ _MOST_NAMED = 40
 
 
 def called(spec: Spec, position: int) -> str:
-    """Name an output: its title, or its kind and place."""
-    output = spec.outputs[position]
-    return output.title or f"{output.kind.replace('_', ' ')} (outputs[{position}])"
+    """Name an output: its title, or what it is and of which variables."""
+    return spec.titles[position]
 
 
 def statement(spec: Spec) -> list[str]:

@@ -51,6 +51,7 @@ from evosynth.rules import MAX_RULES, Bound, RuleItem, RuleSpec, bind, names_of
 from evosynth.schema import Schema, Variable
 from evosynth.shapes import ShapeSpec, together
 from evosynth.sources import on_sources
+from evosynth.titles import titles
 from evosynth.variables import IdentifierSpec, MissingSpec, NumberSpec, VariableSpec, build
 from evosynth.weights import clashes as weighted_clashes
 from evosynth.weights import drawn
@@ -151,6 +152,11 @@ class Spec:
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
         """The published numbers of each output."""
         return tuple(output.figures(self.schema_of(output)) for output in self.outputs)
+
+    @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """What each output is called."""
+        return titles(self.outputs, [self.schema_of(output) for output in self.outputs])
 
     def schema_of(self, output: Output) -> Schema:
         """Return the variables of what an output counts."""
