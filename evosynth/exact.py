@@ -66,7 +66,7 @@ _SIMPLE = 20
 """Figures up to which moves alone are tried first."""
 _LANDED = 0.5
 """Share of children that are drawn anew where landing is possible."""
-_WALKED = 6
+_WALKED = 20
 """Rounds of stepping values."""
 _MISSED = 0.3
 """Share of figures that may be missed after these for them to be the way."""
@@ -131,7 +131,7 @@ class Exact:
         if not held and suits(source):
             source, near = nearest(source, rng, stop)
             landing = Landing.of(source) if near else None
-        tied = held or problem.schema.bonds is not None
+        tied = (held and not cls.by_record) or problem.schema.bonds is not None
         whole = None if tied else Whole.of(source, rng, stop)
         return cls(problem, space, source, dense, stop, landing, whole)
 

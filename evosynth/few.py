@@ -17,6 +17,7 @@ from evosynth.problem import Problem
 from evosynth.ranks import FEW_RECORDS, GroupQuantile
 from evosynth.space import Payload
 from evosynth.steer import kicked, steer
+from evosynth.steps import walk
 
 _POPULATION = 4
 _VERY_FEW = 100
@@ -26,6 +27,12 @@ _HOT, _WARM, _COLD = 20.0, 1.0, 0.5
 """Temperatures, in roots of half-widths."""
 _FIRST, _LATER = 400_000, 200_000
 """Proposals for each variable of a new candidate, and of a child."""
+_WARMED, _SLOW = 5.0, 4_000_000
+"""Temperature, and proposals, where records of every kind are settled."""
+_FRESH = 0.3
+"""Share of the mutations there that start anew."""
+_WALKED = 20
+"""Rounds of stepping values."""
 _WHOLE = 0.25
 """Share of the mutations that are of all variables at once."""
 _ROUNDS = 2
@@ -56,8 +63,10 @@ class Few(Exact):
 
     def draw(self, rng: np.random.Generator) -> Candidate:
         """Draw a candidate, set its tables right, and steer it; or anneal variable by variable."""
-        payload = self.repaired(self.source.draw(rng), rng)
-        steered = None
+        whole = None if self.whole is None else self.whole.draw(rng, self.stop)
+        if whole is not None:
+            return self.candidate(self.annealed(self.repaired(whole, rng), rng))
+        payload, steered = self.repaired(self.source.draw(rng), rng), None
         if self.steers:
             found = steer(self.problem, self.space.stepped, payload, rng, self.stop)
             steered = self.candidate(found)
@@ -70,6 +79,18 @@ class Few(Exact):
         if steered is not None and self.evaluate(steered) < self.evaluate(annealed):
             return steered
         return annealed
+
+    def redraw(self, rng: np.random.Generator) -> Candidate:
+        """Draw a candidate where others were not exact at once."""
+        return self.draw(rng) if self.whole is not None else super().redraw(rng)
+
+    def annealed(self, payload: Payload, rng: np.random.Generator) -> Payload:
+        """Anneal quantities slowly, and step them, where records of every kind are settled."""
+        columns = self.space.stepped
+        for column in rng.permutation(columns):
+            heats = _WARMED, _COLD
+            payload = anneal(self.problem, payload, int(column), heats, _SLOW, rng, self.stop)
+        return walk(self.problem, columns, payload, rng, _WALKED, self.stop)
 
     def candidate(self, payload: Payload) -> Candidate:
         """Count the cells and estimate the figures anew."""
@@ -85,6 +106,9 @@ class Few(Exact):
         self, child: Candidate, rng: np.random.Generator, generation: int, stalled: int
     ) -> Candidate:
         """Anneal one variable, or make bursts of micro-mutations of all."""
+        if self.whole is not None and not self.stop():
+            fresh = rng.random() < _FRESH
+            return self.draw(rng) if fresh else self.candidate(self.annealed(child.payload, rng))
         if not len(self.space.stepped) or rng.random() < _WHOLE:
             return super().mutate(child, rng, generation, stalled)
         if self.steers and rng.random() < _TURNED:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evosynth.approach import INSIDE, PRINTS, outside
 from evosynth.counts_lattice import MOST_SWAPS, Lattice
 from evosynth.kernels.lattice import near_planes, reduce_basis
-from evosynth.parts import parted, parts, sampled, thinned
+from evosynth.parts import FEW_RECORDS, parted, parts, sampled, thinned
 from evosynth.problem import CellArray, Problem
 from evosynth.relaxed import AIM, Relaxed, sharpen
 from evosynth.schema import Codes, FloatArray, IntArray
@@ -49,8 +49,6 @@ _MANY = 2000
 """Rows that are free at first."""
 _MOST_CELLS, _MOST_FIGURES = 400, 200
 """Cells and figures up to which it is tried."""
-_FEW_RECORDS = 300
-"""Records from which it is tried where there are quantities: fewer are too coarse."""
 _MANY_RECORDS = 6000
 """Records up to which it is tried where types are too many to enumerate: in more, moves do as well,
 and sooner."""
@@ -67,7 +65,7 @@ def suits(source: Source) -> bool:
         and source.calibrated
         and len(problem.low) <= _MOST_CELLS
         and problem.size <= _MOST_FIGURES
-        and not (quantities and problem.schema.records < _FEW_RECORDS)
+        and not (quantities and problem.schema.records < FEW_RECORDS)
         and not (source.space.drawn and problem.schema.records > _MANY_RECORDS)
     )
 

@@ -1,6 +1,7 @@
 """Rows with real weights made ready for rounding: fewer rows, and whole sizes of their parts.
 
-A part is all rows with the same values of all categorical variables. Coefficients of categories and
+A part is all rows with the same values of all categorical variables and, where records are few, of
+quantities of a few levels. Coefficients of categories and
 their standard errors all but decide how many records are in each; as these are whole numbers,
 quantities must make up for what rounding them does.
 """
@@ -20,7 +21,11 @@ from evosynth.problem import Problem
 from evosynth.relaxed import AIM, Relaxed, sharpen
 from evosynth.schema import Codes, FloatArray, IntArray
 
-_MOST_PARTS = 64
+FEW_RECORDS = 300
+_MOST_PARTS, _MOST_OF_FEW = 64, 256
+"""Parts up to which they matter, and where records are few."""
+_COARSE = 6
+"""Levels up to which quantities of few records make parts, too."""
 _TRIES = 40
 _NOISE = 0.5
 """On the sizes of parts, in what samples vary by."""
@@ -38,16 +43,17 @@ _SPARED = 3
 
 
 def parts(problem: Problem, codes: Codes) -> IntArray:
-    """Give rows numbers by the values of all categorical variables, if there are others as well."""
+    """Give rows numbers by the values of all coarse variables, if there are others as well."""
     part = np.zeros(len(codes), dtype=np.int64)
-    quantities = 0
+    few, quantities = problem.schema.records < FEW_RECORDS, 0
     for column, variable in enumerate(problem.schema.variables):
-        if variable.categorical:
+        if variable.categorical or (few and variable.valid <= _COARSE):
             part = part * int(problem.schema.sizes[column]) + codes[:, column]
         else:
             quantities += 1
     part = np.unique(part, return_inverse=True)[1]
-    return part if quantities and part.max() < _MOST_PARTS else np.zeros_like(part)
+    most = _MOST_OF_FEW if few else _MOST_PARTS
+    return part if quantities and part.max() < most else np.zeros_like(part)
 
 
 def parted(relaxed: Relaxed, rng: np.random.Generator, stop: Callable[[], bool]) -> Relaxed:

@@ -50,6 +50,8 @@ _DOUBTS = 0.02, 0.1, 0.5
 """Parts of a figure's distance that a step of all values may leave."""
 _PATIENCE, _WORTHWHILE = 2, 0.9
 """Rounds that may bring figures hardly nearer, and what they should leave of their distance."""
+_HOPEFUL, _HOPE = 12.0, 8
+"""Distance, in roots of half-widths, from which more rounds are worthwhile, and how many."""
 _MOST_SWAPS = 400_000
 
 
@@ -115,7 +117,7 @@ def walk(
     best, least = codes, outside(residual, PRINTS)
     idle = 0
     for _ in range(rounds if len(columns) else 0):
-        if least == 0.0 or idle == _PATIENCE or stop():
+        if least == 0.0 or idle == (_HOPE if least < _HOPEFUL else _PATIENCE) or stop():
             break
         codes, residual = _glided(problem, columns, codes, residual, rng, stop)
         steps = _chosen(_candidates(problem, columns, codes, rng), residual, rng)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosynth.parts import parted, parts
+from evosynth.fitted import Model
+from evosynth.parts import FEW_RECORDS, parted, parts, sampled
+from evosynth.problem import Problem
 from evosynth.ranks import GroupQuantile
 from evosynth.relaxed import Relaxed, sharpen
 from evosynth.space import Payload
@@ -22,8 +24,11 @@ _NEAR = 30.0
 """Distance, in half-widths, that real weights may leave for steps of values to make up for."""
 _SEVERAL = 2
 """Outputs of smooth figures from which it is tried: rounding weights lands a single one sooner."""
-_FEW_RECORDS = 300
-"""Records from which it is tried: of fewer, too few values can step for what single ones do."""
+_SEVERAL_MODELS = 2
+"""Models from which it is tried where records are few: too few values can step then for what single
+ones do, but none but whole numbers of records of each part meet several models."""
+_MANY = 2000
+"""Rows that are free."""
 _MOST_SLOPES = 6_000_000
 """Values times figures up to which slopes are tabulated."""
 _RANKED = 1 / 3
@@ -47,7 +52,7 @@ class Whole:
         ranked = sum(block.size for block in problem.smooth if isinstance(block, GroupQuantile))
         if (
             not (problem.curved and source.calibrated and space.drawn)
-            or problem.schema.records < _FEW_RECORDS
+            or (problem.schema.records < FEW_RECORDS and not _several_models(problem))
             or len(problem.smooth) < _SEVERAL
             or not 0 < size <= _MOST_SLOPES
             or ranked > _RANKED * problem.size
@@ -56,11 +61,14 @@ class Whole:
         part = parts(problem, source.codes)
         free = np.flatnonzero(source.weights > 0)
         shape = problem, source.codes, source.cells, source.weights
-        relaxed = _sharpened(Relaxed(*shape, free, part, np.empty(0)), stop)
-        if relaxed is None:
+        relaxed = Relaxed(*shape, free, part, np.empty(0))
+        if problem.schema.records < FEW_RECORDS:
+            relaxed = sampled(relaxed, _MANY, rng)
+        sharp = _sharpened(relaxed, stop)
+        if sharp is None:
             return None
         joint = source.groups + (int(source.groups.max()) + 1) * part
-        return cls(source, relaxed, np.unique(joint, return_inverse=True)[1])
+        return cls(source, sharp, np.unique(joint, return_inverse=True)[1])
 
     def draw(self, rng: np.random.Generator, stop: Callable[[], bool]) -> Payload | None:
         """Fix how many records there are of each part, and round the weights within."""
@@ -76,6 +84,12 @@ class Whole:
         records = relaxed.problem.schema.records
         counts = rounded(np.maximum(relaxed.weights, 0.0), order, records, rng)
         return self.source.space.from_pool(self.source.codes, counts)
+
+
+def _several_models(problem: Problem) -> bool:
+    """Whether there are several models other than of least squares."""
+    models = [b for b in problem.smooth if isinstance(b, Model) and not b.traits.linear]
+    return len(models) >= _SEVERAL_MODELS
 
 
 def _sharpened(relaxed: Relaxed, stop: Callable[[], bool]) -> Relaxed | None:

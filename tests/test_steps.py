@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from cases import problem_of, small
+from cases import SPECS, problem_of, small
 
 from evosynth.approach import PRINTS
+from evosynth.few import Few
 from evosynth.kernels.cells import count_cells, violation
+from evosynth.parts import parts
 from evosynth.records import Records
+from evosynth.spec import load
 from evosynth.start import prepare
 from evosynth.steps import _candidates, walk
 from evosynth.whole import Whole
@@ -117,3 +120,33 @@ def test_a_walk_stops_when_told_and_never_leads_farther_off(whole):
     codes = whole.draw(rng, lambda: False)
     problem, columns = whole.relaxed.problem, whole.source.space.stepped
     assert walk(problem, columns, codes, rng, 8, lambda: True) is codes
+
+
+@pytest.fixture(scope="module")
+def absences():
+    """Operators for two models of the same counts of 146 pupils."""
+    spec = load(SPECS / "school-absence.yaml")
+    return Few.of(problem_of(spec), spec.start, 1)
+
+
+def test_several_models_of_few_records_start_from_whole_numbers_of_every_kind(absences):
+    problem, rng = absences.problem, np.random.default_rng(1)
+    drawn = absences.whole.draw(rng, lambda: False)
+    ones = np.ones(problem.schema.records, dtype=np.int64)
+    cells = count_cells(problem.cells(drawn), ones, len(problem.low))
+    assert violation(cells, problem.low, problem.high) == 0
+    plain = absences.repaired(absences.source.draw(rng), rng)
+    near, far = (
+        np.abs(problem.measure(absences.annealed(codes, rng), ones)) < PRINTS
+        for codes in (drawn, plain)
+    )
+    assert near.sum() > far.sum()
+
+
+def test_quantities_of_a_few_levels_make_parts_where_records_are_few():
+    problem = problem_of(load(SPECS / "low-birth-weight-models.yaml"))
+    names = [variable.name for variable in problem.schema.variables]
+    codes = np.zeros((5, len(names)), dtype=problem.schema.dtype)
+    codes[1:3, names.index("PTL")] = 1, 2
+    codes[3:, names.index("AGE")] = 3, 4
+    assert parts(problem, codes).tolist() == [0, 1, 2, 0, 0]
