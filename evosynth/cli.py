@@ -8,12 +8,21 @@ import json
 import os
 import signal
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evosynth import __version__, console
 from evosynth.console import note, say
-from evosynth.errors import EvosynthError, FolderError, FormatError, SpecError, many, shown
+from evosynth.errors import (
+    EvosynthError,
+    FolderError,
+    FormatError,
+    SpecError,
+    WeightsError,
+    many,
+    shown,
+)
 from evosynth.interrupt import Interrupt, interruptible
 from evosynth.risk import options as risk
 from evosynth.weights import options as weight
@@ -286,6 +295,7 @@ def _run(options: argparse.Namespace) -> int:
         finally:
             display.close()
         page.tell("The search has ended; writing and verifying the files")
+        result, unweighted = _weighted(result)
         if people is not None:
             result.risk = people.assess(result.data)
         save(result, folder, options.force or options.resume, asked, page)
@@ -311,7 +321,23 @@ def _run(options: argparse.Namespace) -> int:
                 say(line)
         if not options.quiet:
             say(f"Written to {folder}: {', '.join(sorted(f.name for f in folder.iterdir()))}")
+    if unweighted is not None:
+        note(str(unweighted))
+        note(
+            "The data were written without a weight. Mend `weights:` in the spec, or add one by "
+            f"`evosynth weight {readable(folder / 'data.csv')} --totals FILE`."
+        )
+        return BAD
     return EXACT if result.exact else MISSED
+
+
+def _weighted(result: Result) -> tuple[Result, WeightsError | None]:
+    """Go without a weight that cannot be made, and say why, rather than lose the data."""
+    try:
+        result.weights  # noqa: B018 - calibrates
+    except WeightsError as error:
+        return replace(result, spec=replace(result.spec, weighting=None)), error
+    return result, None
 
 
 def _planted(messy: Messy) -> None:

@@ -374,3 +374,26 @@ def test_weight_command(tmp_path, capsys):
     assert main(["weight", str(data), "--totals", str(totals), "-o", str(again)]) == 2
     assert not again.exists()
     assert "no record has that" in capsys.readouterr().err
+
+
+def test_data_are_not_lost_where_their_weights_cannot_be_made(tmp_path, capsys):
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(
+        """\
+records: 200
+variables:
+  SEX: {label: Sex, categories: {1: Male, 2: Female}}
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 90, 2: 110}}
+weights: {method: logit, bounds: [0.9, 1.1], totals: {SEX: {1: 5000, 2: 1000}}}
+""",
+        encoding="utf-8",
+    )
+    out = tmp_path / "out"
+    assert main(["run", str(spec), "-o", str(out)]) == 2
+    told = capsys.readouterr().err
+    assert "no weights within the bounds reach all totals" in told
+    assert f"`evosynth weight {out / 'data.csv'} --totals FILE`" in told
+    assert list(pd.read_csv(out / "data.csv")) == ["SEX"]
+    assert not list(out.glob("weights*"))
+    assert main(["verify", str(spec), str(out / "data.csv")]) == 0

@@ -32,8 +32,7 @@ def weigh(data: pd.DataFrame, weighting: Weighting) -> Calibration:
                 data, weighting.margins, weighting.settings, weighting.name, weighting.label
             )
         except WeightsError as error:
-            remedy = "Mend `weights:` in the spec; nothing was written."
-            raise WeightsError(f"the weights of the spec:\n{error}\n{remedy}") from error
+            raise WeightsError(f"the weights of the spec:\n{error}") from error
     weights = data[weighting.name].to_numpy(dtype=float)
     coded, _ = encode(data, weighting.margins)
     even = np.full(len(weights), weights.mean())
