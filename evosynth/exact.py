@@ -17,6 +17,7 @@ from evosynth.kernels.cells import count_cells, violation
 from evosynth.kernels.moves import accept_moves
 from evosynth.landing import Landing, suits
 from evosynth.newton import newton
+from evosynth.parts import FEW_RECORDS
 from evosynth.placement import nearest
 from evosynth.polish import polish
 from evosynth.problem import Problem
@@ -131,7 +132,8 @@ class Exact:
         if not held and suits(source):
             source, near = nearest(source, rng, stop)
             landing = Landing.of(source) if near else None
-        tied = (held and not cls.by_record) or problem.schema.bonds is not None
+        coarse = cls.by_record and problem.schema.records < FEW_RECORDS
+        tied = (held and not coarse) or problem.schema.bonds is not None
         whole = None if tied else Whole.of(source, rng, stop)
         return cls(problem, space, source, dense, stop, landing, whole)
 
