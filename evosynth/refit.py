@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,9 @@ from evosynth.schema import FloatArray, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_LEAST_SPREAD = 0.05
+"""Dispersion from which a negative binomial is sought at least."""
 
 
 @dataclass(frozen=True)
@@ -144,13 +147,57 @@ def _weighted_glm(model: Any, x: pd.DataFrame, n: float, robust: str | None) -> 
     return Estimates(params, errors, {})
 
 
-def fit_discrete(
-    model: Any, n: float, robust: str | None, first: str | None = None
+def fit_discrete(model: Any, n: float, robust: str | None) -> Estimates | None:
+    """Fit one of statsmodels' discrete models by Newton's method."""
+    return _newton(model, n, robust)
+
+
+class _Underdispersed(Exception):
+    """The dispersion leaves what it can be; its derivatives there would take hours."""
+
+
+def _keep_dispersed(params: FloatArray) -> None:
+    if not params[-1] > 0:
+        raise _Underdispersed
+
+
+def fit_dispersed(model: Any, n: float, robust: str | None) -> Estimates | None:
+    """Fit a negative binomial by Newton's method; there may be no dispersion to estimate.
+
+    It starts from a Poisson model and from what spread that leaves, as R does, or from where
+    another method leads.
+    """
+    for start in _dispersed(model):
+        try:
+            found = _newton(model, n, robust, start, _keep_dispersed)
+        except (_Underdispersed, np.linalg.LinAlgError):
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def _dispersed(model: Any) -> Iterator[FloatArray]:
+    """Coefficients and dispersions from which a negative binomial may be found."""
+    from statsmodels.genmod.families import Poisson
+    from statsmodels.genmod.generalized_linear_model import GLM
+
+    log_exposure = getattr(model, "exposure", None)
+    exposure = None if log_exposure is None else np.exp(log_exposure)
+    fit = GLM(model.endog, model.exog, family=Poisson(), exposure=exposure).fit()
+    spread = ((model.endog - fit.mu) ** 2 - fit.mu).sum() / (fit.mu**2).sum()
+    yield np.append(fit.params, max(spread, _LEAST_SPREAD))
+    quiet = {"disp": 0, "warn_convergence": False, "skip_hessian": True}
+    yield np.asarray(model.fit(method="bfgs", maxiter=500, **quiet).params)
+
+
+def _newton(
+    model: Any,
+    n: float,
+    robust: str | None,
+    start: FloatArray | None = None,
+    watch: Callable[[FloatArray], None] | None = None,
 ) -> Estimates | None:
-    """Fit one of statsmodels' discrete models by Newton's method, perhaps after another one."""
-    start = None
-    if first is not None:
-        start = np.asarray(model.fit(method=first, maxiter=500, disp=0).params)
     fit = model.fit(
         start_params=start,
         method="newton",
@@ -158,6 +205,7 @@ def fit_discrete(
         tol=1e-12,
         disp=0,
         cov_type="nonrobust" if robust is None else "HC0",
+        callback=watch,
     )
     if not fit.mle_retvals["converged"]:
         return None

@@ -15,7 +15,7 @@ from evosynth.model_fields import LikelihoodFigures
 from evosynth.model_items import Traits
 from evosynth.printed import Printed
 from evosynth.rates import Rates
-from evosynth.refit import Estimates, fit_discrete, repeated
+from evosynth.refit import Estimates, fit_dispersed, repeated
 from evosynth.schema import FloatArray, Schema
 
 if TYPE_CHECKING:
@@ -71,4 +71,4 @@ class NegativeBinomial(Rates, LikelihoodFigures):
         if self.exposure is not None:
             exposure = repeated(frame[self.exposure].astype(float), counts).to_numpy()
         model = NegativeBinomial(y.to_numpy(), rows.to_numpy(), exposure=exposure)
-        return fit_discrete(model, len(y), self.robust, first="bfgs")
+        return fit_dispersed(model, len(y), self.robust)

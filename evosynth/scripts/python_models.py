@@ -183,7 +183,9 @@ def _fit(analysis: Fitting) -> Iterator[str]:
     elif family == "negative_binomial":
         exposure = f", exposure={extra}" if extra else ""
         yield f"model = sm.NegativeBinomial(y, x{exposure})"
-        yield 'start = model.fit(method="bfgs", maxiter=500, disp=0).params'
+        yield f"poisson = sm.GLM(y, x, family=sm.families.Poisson(){exposure}).fit()"
+        yield "spread = ((y - poisson.mu) ** 2 - poisson.mu).sum() / (poisson.mu**2).sum()"
+        yield "start = np.append(poisson.params, max(spread, 0.05))"
         how = f'method="newton", maxiter=100, tol=1e-12, disp=0{sandwich}'
         yield f"fit = model.fit(start_params=start, {how})"
     elif family == "poisson":

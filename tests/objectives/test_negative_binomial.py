@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from models import TERMS, by_term, checked, recomputed, round_trip, truth
 from scipy import optimize, stats
+from statsmodels.discrete.discrete_model import NegativeBinomial
 from statsmodels.tools.numdiff import approx_hess
+
+from evosynth.refit import fit_dispersed
 
 D = "0.00000"
 MODEL = {
@@ -56,3 +59,25 @@ def test_round_trip(tmp_path):
     raw = {**MODEL, "coefficients": by_term("0.000"), "alpha": "0.000", "log_likelihood": "0.00"}
     raw["standard_errors"] = by_term("0.000", [*TERMS, "alpha"])
     assert round_trip(tmp_path, raw, seed=7) == []
+
+
+def dispersed(counts, *columns, exposure=None):
+    """Fit counts as the written file is checked."""
+    rows = np.column_stack([np.ones(len(counts)), *columns])
+    return fit_dispersed(NegativeBinomial(counts, rows, exposure=exposure), len(counts), None)
+
+
+def test_counts_without_dispersion_have_no_estimate_and_are_not_searched_for_hours():
+    rng = np.random.default_rng(1)
+    assert dispersed(rng.binomial(4, 0.5, 300), rng.normal(size=300)) is None
+
+
+def test_a_covariate_on_a_large_scale_is_no_obstacle():
+    rng = np.random.default_rng(9)
+    dose, hours = rng.uniform(0, 100, 3000), rng.integers(1, 13, 3000)
+    mean = hours * np.exp(-4.5 + 0.03 * dose) * rng.gamma(2, 1 / 2, 3000)
+    counts = rng.poisson(mean)
+    large = dispersed(counts, 1000 * dose, exposure=hours)
+    small = dispersed(counts, dose / 100, exposure=hours)
+    assert large.values * [1, 1e5, 1] == pytest.approx(small.values, rel=1e-6)
+    assert large.measures["log_likelihood"] == pytest.approx(small.measures["log_likelihood"])
