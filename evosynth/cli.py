@@ -334,7 +334,7 @@ def _run(options: argparse.Namespace) -> int:
 def _weighted(result: Result) -> tuple[Result, WeightsError | None]:
     """Go without a weight that cannot be made, and say why, rather than lose the data."""
     try:
-        result.weights  # noqa: B018 - calibrates
+        _ = result.weights  # calibrates
     except WeightsError as error:
         return replace(result, spec=replace(result.spec, weighting=None)), error
     return result, None
