@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from evosynth import expression
 from evosynth.bonds import Bonds, Compiled, Derived, in_order
-from evosynth.errors import Fault, Path
+from evosynth.errors import Fault, Path, shown
 from evosynth.expression import Node
 from evosynth.grid import Grid
 from evosynth.objective import CellTable, Plan, Text
@@ -135,6 +135,7 @@ def bind(
             hard.append(Compiled.of(rule.node, schema))
         else:
             derived[one.column] = one
+            faults += _shape_faults(schema.variables[one.column].name, variables, rule)
     order = in_order([(column, one.formula.used) for column, one in derived.items()])
     if order is None:
         names = ", ".join(repr(schema.variables[c].name) for c in derived)
@@ -150,6 +151,17 @@ def bind(
     plans = tuple(_share(schema, first + i, rule) for i, rule in enumerate(soft))
     triples = tuple((n, node, isinstance(variables[n].derived, dict)) for n, node in known.items())
     return Bound(schema, kept, triples, plans)
+
+
+def _shape_faults(name: str, variables: dict[str, VariableSpec], rule: Rule) -> Iterator[Fault]:
+    """Tell a hint on a variable that a rule works out: nothing would keep it."""
+    for key in ("shape", "zeros"):
+        if name in variables and getattr(variables[name], key) is not None:
+            message = (
+                f"{name!r} follows from the rule {shown(rule.text)}; leave this out, and shape "
+                "the variables that it is made of"
+            )
+            yield Fault(("variables", name, key), message)
 
 
 def _formula(schema: Schema, name: str, spec: VariableSpec, faults: list[Fault]) -> Node | None:

@@ -655,3 +655,21 @@ def test_a_sum_that_is_worked_out_already_stays_a_rule(load):
     spec = load(text)
     names = {spec.schema.variables[column].name for column in spec.schema.derived}
     assert names == {"TOTAL", "POOR"}
+
+
+def test_a_shape_of_what_a_rule_works_out_is_told(load):
+    text = """\
+records: 20
+variables:
+  A: {integer: [0, 9], shape: normal}
+  B: {integer: [0, 9]}
+  T: {integer: [0, 18], shape: skewed}
+outputs:
+  - {kind: summary, of: A, mean: 4.2}
+rules:
+  - A + B == T
+"""
+    assert faults(load, text) == [
+        "5 variables.T.shape: 'T' follows from the rule A + B == T; leave this out, and "
+        "shape the variables that it is made of"
+    ]
