@@ -108,15 +108,22 @@ def have(count: float) -> str:
     return "has" if count == 1 else "have"
 
 
+def nearest(wrong: str, known: Iterable[str]) -> str | None:
+    """Return the known name that a word is nearly, if there is one."""
+    names = [str(name) for name in known]
+    if len(names) > _MOST_COMPARED or len(wrong) > LONGEST:
+        return None
+    folded = {name.casefold(): name for name in names}
+    close = difflib.get_close_matches(wrong.casefold(), list(folded), n=1)
+    return folded[close[0]] if close else None
+
+
 def suggest(wrong: str, known: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` or the known names when they are few."""
     names = [str(name) for name in known]
-    if len(names) > _MOST_COMPARED or len(wrong) > LONGEST:
-        return ""
-    folded = {name.casefold(): name for name in names}
-    close = difflib.get_close_matches(wrong.casefold(), list(folded), n=1)
-    if close:
-        return f" (did you mean {folded[close[0]]!r}?)"
-    if 0 < len(names) <= _MOST_NAMES:
+    close = nearest(wrong, names)
+    if close is not None:
+        return f" (did you mean {close!r}?)"
+    if 0 < len(names) <= _MOST_NAMES and len(wrong) <= LONGEST:
         return f" (known: {', '.join(names)})"
     return ""

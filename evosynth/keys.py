@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from evosynth.errors import suggest
+from evosynth.errors import nearest
 
 _SAID: dict[str, tuple[str, ...]] = {
     "values": ("categories",),
@@ -84,8 +84,7 @@ def meant(wrong: str, known: Iterable[str]) -> str | None:
     for name in _SAID.get(plain, ()):
         if name in names:
             return name
-    found = re.search(r"did you mean '(.*)'\?", suggest(wrong, names))
-    return found[1] if found else None
+    return nearest(wrong, names)
 
 
 def hint(wrong: str, known: Iterable[str]) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import problem_of, small
+from cases import SPECS, problem_of, small
 
 from evosynth.approach import PRINTS
 from evosynth.column import anneal
 from evosynth.few import Few, few_records
 from evosynth.kernels.cells import count_cells, violation
 from evosynth.kernels.column import _replace
+from evosynth.spec import load
 from evosynth.synthesis import synthesize
 
 RNG = np.random.default_rng(7)
@@ -113,3 +114,13 @@ def test_replacing_keeps_levels_sorted():
         goal.remove(old)
         _replace(ordered, size, old, new)
         assert ordered[:size].tolist() == sorted([*goal, new])
+
+
+def test_several_models_are_rounded_from_weights_only_where_steering_has_too_few_records():
+    whole = {}
+    for name in ("school-absence", "graduate-admissions"):
+        spec = load(SPECS / f"{name}.yaml")
+        assert few_records(problem_of(spec))
+        whole[name] = Few.of(problem_of(spec), spec.start, 1).whole
+    assert whole["school-absence"] is not None
+    assert whole["graduate-admissions"] is None
