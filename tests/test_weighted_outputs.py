@@ -397,3 +397,19 @@ weights: {method: logit, bounds: [0.9, 1.1], totals: {SEX: {1: 5000, 2: 1000}}}
     assert list(pd.read_csv(out / "data.csv")) == ["SEX"]
     assert not list(out.glob("weights*"))
     assert main(["verify", str(spec), str(out / "data.csv")]) == 0
+
+
+def test_bounds_of_weights_may_be_infinite_above_as_yaml_writes_it(tmp_path):
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(
+        """\
+records: 200
+variables:
+  SEX: {label: Sex, categories: {1: Male, 2: Female}}
+outputs:
+  - {kind: frequencies, of: SEX, counts: {1: 90, 2: 110}}
+weights: {bounds: [0.3, .inf], totals: {SEX: {1: 5000, 2: 1000}}}
+""",
+        encoding="utf-8",
+    )
+    assert evosynth.load(spec).weighting.settings.bounds == (0.3, np.inf)
